@@ -1,0 +1,126 @@
+"""Shared fixtures: a guard that keeps tests on loopback, and a scripted byte server."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+Step = bytes | str | tuple[str, float]
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection and datagram of this process to an address that is not loopback."""
+
+    def guarded(name: str) -> Callable[..., Any]:
+        original = getattr(socket.socket, name)
+
+        def call(self: socket.socket, *arguments: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6):
+                _refuse_beyond_loopback(arguments[-1][0])
+            return original(self, *arguments)
+
+        return call
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, guarded(name))
+
+
+def _refuse_beyond_loopback(host: str) -> None:
+    address = ipaddress.ip_address(host)
+    if not address.is_loopback:
+        raise AssertionError(f"a test reached for {host}, which is not loopback")
+
+
+class ByteServer:
+    """A loopback server that plays one list of steps a connection and keeps what it received.
+
+    Steps: bytes are sent; `"read"` reads up to the blank line of a request head; `("wait", s)` waits, or until
+    the server closes; `"eof"` closes; `"reset"` closes with RST; `"hang"` waits until the server closes.
+    The last list serves every further connection.
+    """
+
+    def __init__(self, script: Sequence[Sequence[Step]], host: str = "127.0.0.1") -> None:
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self._script = script
+        self._closing = threading.Event()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=256)
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
+
+    def _accept(self) -> None:
+        while not self._closing.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            steps = self._script[min(self.connections, len(self._script) - 1)]
+            self.connections += 1
+            thread = threading.Thread(target=self._play, args=(connection, steps), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _play(self, connection: socket.socket, steps: Sequence[Step]) -> None:
+        with connection:
+            try:
+                for step in steps:
+                    if not self._take(connection, step):
+                        return
+            except OSError:
+                return  # the client went away first, which some scripts provoke
+
+    def _take(self, connection: socket.socket, step: Step) -> bool:
+        if isinstance(step, bytes):
+            connection.sendall(step)
+        elif step == "read":
+            self._read_head(connection)
+        elif step == "eof":
+            return False
+        elif step == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return False
+        else:
+            self._closing.wait(None if isinstance(step, str) else step[1])
+        return True
+
+    def _read_head(self, connection: socket.socket) -> None:
+        received = bytearray()
+        self.requests.append(b"")
+        index = len(self.requests) - 1
+        while b"\r\n\r\n" not in received:
+            piece = connection.recv(65536)
+            received += piece
+            self.requests[index] = bytes(received)
+            if not piece:
+                return
+
+    def close(self) -> None:
+        self._closing.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for thread in self._threads:
+            thread.join(5)
+
+
+@pytest.fixture
+def byte_server() -> Iterator[Callable[..., ByteServer]]:
+    """`byte_server(script)` starts a server that is closed after the test."""
+    servers: list[ByteServer] = []
+
+    def start(script: Sequence[Sequence[Step]], host: str = "127.0.0.1") -> ByteServer:
+        servers.append(ByteServer(script, host))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
