@@ -1,0 +1,78 @@
+"""The literal secrets in the arguments of one call, so that an echo of them is known for what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.redact.headers import header_kind, value_secrets
+from app.redact.known import SHORTEST
+from app.redact.names import PLAIN_WORDS, Name, announced
+from app.redact.scan import secrets_of
+from app.redact.shapes import basic_pair
+from app.redact.spans import Kind, Span, hide_masks
+from app.redact.urls import bare_userinfo
+from app.redact.views import plain
+
+
+def literal_secrets(arguments: Mapping[str, Any]) -> frozenset[str]:
+    """Every secret of these arguments of at least six characters, as it was given and decoded."""
+    return frozenset(secret for secret in _of_value(arguments, None) if _is_usable(secret))
+
+
+def _is_usable(secret: str) -> bool:
+    """A password `password` would take the word out of every text; so would a mask."""
+    return (
+        len(secret) >= SHORTEST
+        and secret.lower() not in PLAIN_WORDS
+        and announced(secret) is None
+        and hide_masks(secret) == secret
+    )
+
+
+def _of_value(value: Any, name: Name | None) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from _of_text(value, name.kind if name else None)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _of_entry(str(key), inner, name)
+    elif isinstance(value, list | tuple):
+        if len(value) == 2 and isinstance(value[0], str) and header_kind(value[0]):
+            yield from _of_entry(value[0], value[1], name)
+        else:
+            for inner in value:
+                yield from _of_value(inner, name)
+    elif name and isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _of_entry(key: str, value: Any, outer: Name | None) -> Iterator[str]:
+    name = outer or announced(key)
+    yield from _of_value(value, None if name and name.code else name)
+
+
+def _of_text(text: str, kind: Kind | None) -> Iterator[str]:
+    def whole(view: str) -> Iterator[Span]:
+        if kind:
+            yield from value_secrets(kind, view)
+
+    roles = (whole, bare_userinfo) if "://" in text[:16] else (whole,)
+    for span in secrets_of(text, roles):
+        secret = text[span.start : span.end]
+        for spelling in (secret, plain(secret)):
+            yield from _parts(spelling, span.kind)
+
+
+def _parts(secret: str, kind: Kind) -> Iterator[str]:
+    """The secret, and what may be printed of it alone: the password of a pair, the token after an unknown scheme."""
+    if kind == "userinfo" and ":" in secret:
+        yield secret.partition(":")[2]
+        return
+    yield secret
+    if kind in ("authorization", "proxy-authorization"):
+        pair = basic_pair(secret)
+        if ":" in pair:
+            yield pair
+            yield pair.partition(":")[2]
+        _, _, after_scheme = secret.partition(" ")
+        yield after_scheme.strip()

@@ -1,0 +1,126 @@
+"""Which names announce a secret: of headers, parameters, fields, variables and command-line options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from app.redact.spans import Kind
+from app.redact.views import plain
+
+# The end of a name decides, written together and in lower case: accessToken, x-api-key, user[password].
+_ENDINGS = (
+    "token", "secret", "password", "passwd", "passphrase", "passcode", "credential", "credentials", "signature",
+    "apikey", "privatekey", "secretkey", "accesskey", "signingkey", "encryptionkey", "accountkey", "sharedkey",
+    "masterkey", "subscriptionkey", "functionskey", "applicationkey", "deploykey", "authkey", "sessionkey",
+    "sessionid", "sessid", "authcode", "authorizationcode", "devicecode", "codeverifier", "connectionstring",
+    "clientassertion",
+)  # fmt: skip
+
+# Too short or too common to be looked for at the end of a word: the whole last word, or the whole name.
+_LAST_WORDS = frozenset({"pwd", "sig", "jwt", "otp", "totp", "pat", "passwd", "secrets", "passwords"})
+_WHOLE = frozenset(
+    {"auth", "xauth", "session", "bearer", "samlresponse", "apikeys", "accesstokens", "refreshtokens"}
+)
+
+# `tokens: 17` is a count, `"tokens": ["…"]` a list of secrets.
+_COUNTABLE = frozenset({"tokens", "secrets", "passwords", "credentials", "apikeys", "cookies"})
+
+# Names that end like a secret and are none: positions in a list, special words of a language model, public keys.
+_BEFORE_A_HARMLESS_TOKEN = frozenset(
+    (
+        "page", "pagination", "continuation", "next", "previous", "prev", "sync", "cancel", "cancellation", "eos",
+        "bos", "pad", "unk", "first", "last", "max", "min", "per",
+    )
+)  # fmt: skip
+_HARMLESS_ENDINGS = ("pagetoken", "continuationtoken", "publickeytoken")
+
+_HEADERS: dict[str, Kind] = {
+    "proxyauthorization": "proxy-authorization",
+    "authorization": "authorization",
+    "setcookie": "set-cookie",
+    "setcookie2": "set-cookie",
+    "cookie": "cookie",
+    "cookie2": "cookie",
+}
+
+# Words that stand where a secret would stand and say that there is none, or of which sort it is.
+PLAIN_WORDS = frozenset(
+    (
+        "none", "null", "nil", "true", "false", "undefined", "missing", "required", "optional", "present", "absent",
+        "empty", "yes", "no", "on", "off", "enabled", "disabled", "invalid", "valid", "expired", "denied", "failed",
+        "unknown", "string", "number", "boolean", "object", "basic", "bearer", "digest", "header", "query",
+    )
+)  # fmt: skip
+
+
+class Name(NamedTuple):
+    """What a name announces: a kind, whether a number under it is only a count, and whether it is an OAuth `code`."""
+
+    kind: Kind
+    countable: bool = False
+    code: bool = False
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return (*_ENDINGS, *_LAST_WORDS, *_WHOLE, *_COUNTABLE, *_HEADERS, "code")
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(r"[^A-Za-z0-9]+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def announced(name: str) -> Name | None:
+    """What this name announces, or None; case, separators and encoding do not matter."""
+    bare = plain(name) if "%" in name else name
+    separators, words = _patterns()
+    joined = separators.sub("", bare).lower()
+    if not joined.endswith(_endings()):
+        return None
+    for ending, kind in _HEADERS.items():
+        if joined.endswith(ending):
+            return Name(kind)
+    if joined == "code":
+        return Name("field", code=True)
+    return _secret(joined, [word.lower() for word in words.findall(bare)])
+
+
+def _secret(joined: str, words: list[str]) -> Name | None:
+    if joined in _COUNTABLE or joined in _WHOLE:
+        return Name("field", countable=joined in _COUNTABLE)
+    if _is_harmless(joined, words):
+        return None
+    return Name("field") if joined.endswith(_ENDINGS) or words[-1] in _LAST_WORDS else None
+
+
+def _is_harmless(joined: str, words: list[str]) -> bool:
+    before = words[-2] if len(words) > 1 and words[-1] == "token" else ""
+    return before in _BEFORE_A_HARMLESS_TOKEN or joined.endswith(_HARMLESS_ENDINGS)
+
+
+@cache
+def _looks() -> re.Pattern[str]:
+    return re.compile(r"[A-Z]?[a-z]+(?:['_./-][A-Za-z]?[a-z]*)*|[A-Z]?[a-z]*['’][a-z]+|[0-9]{1,5}")
+
+
+def is_ordinary(value: str) -> bool:
+    """Whether a value reads as a word of prose, a short number or nothing, where only the context could say more."""
+    bare = value.strip(".,;:!?()[]{}\"'`")
+    return (
+        len(bare) < 3 or bare.lower() in PLAIN_WORDS or (len(bare) <= 24 and bool(_looks().fullmatch(bare)))
+    )
+
+
+def is_code_word(value: str) -> bool:
+    """Whether the value of `code` is a status: up to five digits, or words such as `not_found`; else OAuth's."""
+    word = r"[0-9]{0,5}|(?:[a-z]+|[A-Z]+)(?:[_-](?:[a-z]+|[A-Z]+))*|[A-Z][a-z]+"
+    return len(value) <= 32 and bool(re.fullmatch(word, value))
+
+
+def sensitive_names() -> Iterator[str]:
+    """One spelling of every name that is looked for; documentation and tests go through them."""
+    yield from sorted(_endings())

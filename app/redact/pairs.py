@@ -1,0 +1,148 @@
+"""Values that stand beside a sensitive name: `name=value`, `"name": "value"`, `name: value`, in any nesting.
+
+A quoted value is masked whatever it is. A bare one is not when it is a word that says there is none (`token=null`), and
+after a colon, where sentences also have one, it must look like a secret or be alone on its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from app.redact.headers import value_secrets
+from app.redact.names import PLAIN_WORDS, Name, announced, is_code_word, is_ordinary
+from app.redact.spans import Span
+
+# Anything that can contain a sensitive name; short texts and binary data without it are done at once.
+_SEPARATORS = ("=", ":")
+
+# How far left of a name its line may begin; list marks and indentation fit.
+_MARGIN = 64
+# What stands before a parameter: of a query, a fragment or a form, or nothing at its very beginning.
+_BEFORE_PARAMETERS = ("", "?", "&", "#", ";", ",")
+_LINE_ENDS = ("", "\n", "\r", "|", ",", ";", "}")
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    return re.compile(
+        r"(?<![\w.%$\[\]+-])(?P<name>(?:(?:api|access|secret|private|auth)[ ])?[\w.%$\[\]+-]++)"
+        r"(?P<closed>[\"'`]?)\s{0,8}(?P<separator>:=|=>|={1,3}|:(?!//))\s{0,8}(?P<open>[\"'`{\[]?)",
+        re.ASCII | re.IGNORECASE,
+    )
+
+
+@cache
+def _bare() -> re.Pattern[str]:
+    # `,`, `;`, `|` and `#` belong to a value unless a space or another name follows them.
+    another = r"[,;|#](?:[ \t]|[\w.%-]{1,64}+[=:])"
+    return re.compile(rf"(?:(?!{another})[^\s\"'<>&`])++", re.ASCII)
+
+
+@cache
+def _bare_in_url() -> re.Pattern[str]:
+    return re.compile(r"(?:(?![,;|](?:[ \t]|[\w.%-]{1,64}+[=:]))[^\s\"'<>&`#])++", re.ASCII)
+
+
+@cache
+def _quoted(quote: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:[^{quote}\\]|\\.)*+(?={quote})", re.DOTALL)
+
+
+@cache
+def _element() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*+)(?:(?P=quote)|\\?\Z)(?P<key>\s{0,8}+:)?"
+        r"|(?P<bracket>[\[\]{}])|(?P<bare>[^\s\[\]{},:\"']++)",
+        re.DOTALL,
+    )
+
+
+def named_values(text: str) -> Iterator[Span]:
+    """The values of all sensitive names in a text; it only goes forward, so its time grows with the text."""
+    if not any(separator in text for separator in _SEPARATORS):
+        return
+    position = 0
+    while found := _name().search(text, position):
+        position = found.end()
+        name = announced(found["name"])
+        if name is not None:
+            spans, position = _value(text, found, name)
+            yield from spans
+
+
+def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int]:
+    """The secrets of one value, and where to go on."""
+    opened = found["open"]
+    if not opened:
+        spans = list(_unquoted(text, found, name))
+        return spans, spans[-1].end if spans else found.end()
+    if name.code or (found["separator"] == "==" and opened in "[{"):
+        return [], found.end()
+    if opened in "[{":
+        return _container(text, found.end() - 1, name)
+    closed = _quoted(opened).match(text, found.end())
+    # A string that a limit cut, or a stray quotation mark: to the end of the line.
+    end = closed.end() if closed else _line_end(text, found.end())
+    return list(value_secrets(name.kind, text, found.end(), end)), end
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
+    in_url = (
+        found["separator"] == "=" and text[max(found.start() - 1, 0) : found.start()] in _BEFORE_PARAMETERS
+    )
+    value = (_bare_in_url() if in_url else _bare()).match(text, found.end())
+    bare = value[0].rstrip(",;.)]}") if value else ""
+    end = found.end() + len(bare)
+    if bare.lower() in PLAIN_WORDS or (name.countable and _is_number(bare)):
+        return
+    if name.code:
+        doubtful = not in_url or is_code_word(bare)
+    else:
+        doubtful = _is_prose(found) and is_ordinary(bare) and not _is_alone(text, found.start(), end)
+    if not doubtful and name.kind == "field":
+        yield Span(found.end(), end, "parameter" if found["separator"] == "=" else "field")
+    elif not doubtful:
+        yield from value_secrets(name.kind, text, found.end(), end)
+
+
+def _is_number(bare: str) -> bool:
+    return bare.lstrip("-").replace(".", "").isdecimal()
+
+
+def _is_prose(found: re.Match[str]) -> bool:
+    """Whether a sentence could read so: a bare name, a colon, and no `x-` that makes it a header."""
+    return found["separator"] == ":" and not found["closed"] and not found["name"].lower().startswith("x-")
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether nothing but the name and value from start to end stands on the line, list marks aside."""
+    before = text[max(start - _MARGIN, 0) : start]
+    _, line_begins, margin = ("\n" + before if start < _MARGIN else before).rpartition("\n")
+    return bool(line_begins) and not margin.strip(" \t\r-*>|,;{}") and text[end : end + 1] in _LINE_ENDS
+
+
+def _container(text: str, start: int, name: Name) -> tuple[list[Span], int]:
+    """Every string and number inside the brackets that begin here, and where they end; keys and `null` stay."""
+    depth = 0
+    spans: list[Span] = []
+    for element in _element().finditer(text, start):
+        if element["bracket"]:
+            depth += 1 if element["bracket"] in "[{" else -1
+            if depth == 0:
+                return spans, element.end()
+        elif element["text"] and not element["key"]:
+            spans.append(Span(element.start("text"), element.end("text"), name.kind))
+        elif element["bare"] and _is_bare_leaf(element["bare"], name):
+            spans.append(Span(element.start(), element.end(), name.kind))
+    return spans, len(text)
+
+
+def _is_bare_leaf(bare: str, name: Name) -> bool:
+    return not name.countable if _is_number(bare) else not is_ordinary(bare)
