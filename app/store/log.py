@@ -1,0 +1,64 @@
+"""What every log backend promises: acknowledged means durable, nothing is cut off, nothing damaged is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, Protocol, get_args
+
+import msgspec
+
+from app.records.codec import DamageReason, Future, Record
+
+LogName = Literal["observations", "claims", "documents", "checkpoints"]
+
+LOGS: Final[tuple[LogName, ...]] = get_args(LogName)
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """The acknowledgement of one line: it is durable, at this byte position of its log."""
+
+    seq: int
+    id: str
+    at: str
+    log: LogName
+    position: int
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A stored line and the byte position at which it begins."""
+
+    position: int
+    record: Record | Future
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """Bytes that are no record: the file (relative to the data directory), where, how many, and what kind.
+
+    `length` leaves out the LF that ends the last damaged line. `suspect_same` and `suspect_altered`: the bytes
+    of a failed sync, read again after a restart. `note_failed`: the note about them could not be written.
+    """
+
+    file: str
+    offset: int
+    length: int
+    reason: DamageReason | Literal["suspect_same", "suspect_altered", "note_failed"]
+
+
+class Log(Protocol):
+    """A backend that keeps the logs of all projects."""
+
+    async def append(self, project: str, log: LogName, prefix: str, body: bytes) -> Stored:
+        """Make one line durable and say where it stands; `prefix` is the letter of its id.
+
+        Raises `StoreError` when it is not durable, `BadProjectName` or `Unstorable` for arguments that cannot be
+        stored. A call that is cancelled may have been written all the same.
+        """
+        ...
+
+    def read(self, project: str, log: LogName, position: int = 0) -> Iterator[Line | Damage]:
+        """All lines from `position` (a line's beginning) on, in order, and what lies between them."""
+        ...
+
+    def close(self) -> None:
+        """Accept nothing more, make durable what waits, and let go of everything."""
+        ...

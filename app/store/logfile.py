@@ -1,0 +1,102 @@
+"""One open log of one project: its true tail, and lines written behind it with one write(2).
+
+All of this happens while the project's lock is held, except `sync`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from app.errors import StoreError
+from app.store.files import Files, read_exactly
+from app.store.log import Damage, LogName
+from app.store.tail import read_tail
+
+
+class Written(NamedTuple):
+    """What one write(2) put into the file: where it begins, the bytes, and where each whole line begins."""
+
+    offset: int
+    data: bytes
+    positions: list[int]
+
+
+class LogFile:
+    """`seq` and `ulid` are those of the last line that carries them; 0 and None when there is none."""
+
+    def __init__(self, files: Files, descriptor: int, name: LogName, file: str) -> None:
+        self.descriptor = descriptor
+        self.name = name
+        self.file = file
+        self.seq = 0
+        self.ulid: int | None = None
+        self._files = files
+        self._end = 0
+        self._line_start = 0
+        status = files.fstat(descriptor)
+        self._identity = (status.st_dev, status.st_ino)
+
+    def is_at(self, status: os.stat_result) -> bool:
+        """Whether this is the file that `status` describes."""
+        return (status.st_dev, status.st_ino) == self._identity
+
+    def catch_up(self, size: int) -> Damage | None:
+        """Read what was added since, by others or by a write of ours that failed; damage at the end, if any."""
+        if size == self._end:
+            return None
+        if size < self._end:  # somebody cut the file: start over
+            self.seq, self._line_start = 0, 0
+        tail = read_tail(self._read_at, self._line_start, size)
+        self._end, self._line_start = size, tail.line_start
+        if tail.place is not None:
+            self.seq, self.ulid = tail.place.seq, tail.place.ulid
+        return Damage(self.file, *tail.damage) if tail.damage else None
+
+    def write(self, lines: Sequence[bytes]) -> Written:
+        """Put all lines behind the end with one write(2), fenced by an LF from a last line that has none.
+
+        When the device takes fewer bytes, the rest is not written and the piece stays; `positions` has only the
+        lines that are whole. The next `catch_up` reads what really stands there.
+        """
+        fence = b"" if self._line_start == self._end else b"\n"
+        data = fence + b"".join(lines)
+        offset = self._end
+        count = self._files.write(self.descriptor, data)
+        positions = []
+        position, limit = offset + len(fence), offset + count
+        for line in lines:
+            if position + len(line) > limit:
+                break
+            positions.append(position)
+            position += len(line)
+        if count == len(data):
+            self._end = self._line_start = limit
+        else:
+            self._end = -1  # unlike any size: read again before the next write
+        return Written(offset, data[:count], positions)
+
+    def shortfall(self, missing: int) -> StoreError:
+        """Why a write was short: the device has no room for the `missing` bytes, or did not say."""
+        if self._files.free_bytes(self.descriptor) < missing:
+            return StoreError("no_space", f"{self.file}: the device is full")
+        return StoreError("io", f"{self.file}: the device took only a part of the line")
+
+    def read_range(self, offset: int, length: int) -> bytes:
+        """Bytes of the file as the device has them, as far as the system lets us ask it."""
+        self._files.forget(self.descriptor)
+        return read_exactly(self._files, self.descriptor, length, offset)
+
+    def sync(self) -> None:
+        """Make durable what was written; needs no lock."""
+        self._files.fdatasync(self.descriptor)
+
+    def close(self) -> None:
+        self._files.close(self.descriptor)
+
+    def _read_at(self, size: int, offset: int) -> bytes:
+        data = read_exactly(self._files, self.descriptor, size, offset)
+        if len(data) < size:
+            raise StoreError("io", f"{self.file} became shorter while it was read")
+        return data
