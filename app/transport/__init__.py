@@ -1,0 +1,1 @@
+"""How bytes reach the server, one module a transport."""
