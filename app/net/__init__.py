@@ -1,0 +1,1 @@
+"""Guarded egress: the only code that opens a socket outwards."""

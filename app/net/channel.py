@@ -1,0 +1,251 @@
+"""TCP sockets of this machine: non-blocking channels to pinned addresses, and which addresses are ours.
+
+The rules of this file:
+- The system call comes first and waiting only when it would block: a measurement has to cost little itself.
+- After the connection the peer must be the pinned address, and not this very socket (TCP self-connect).
+- Whatever ends a wait (a cancellation too), no descriptor stays open and no callback stays registered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import struct
+from contextlib import suppress
+from ipaddress import IPv6Address
+
+from app.clock import Clock
+from app.errors import Phase, ProbeFailed, ToolError
+from app.net.faults import fault
+from app.net.network import Address
+from app.net.phases import Phases
+
+RECEIVE_BYTES = 65536
+# Linux; lets the kernel choose the port of a bound source when it knows the destination. Python has no name for it.
+_IP_BIND_ADDRESS_NO_PORT = 24
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+def open_socket(address: Address, kind: int) -> socket.socket:
+    """A non-blocking socket for that address; an IPv6 one speaks IPv6 alone."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        opened = socket.socket(family, kind | socket.SOCK_NONBLOCK)
+    except OSError as error:
+        raise fault("connect", error) from error
+    if family == socket.AF_INET6:
+        opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return opened
+
+
+def is_own_address(address: Address) -> bool:
+    """Whether an interface of this machine has the address; asked by binding, which sends nothing.
+
+    With `ip_nonlocal_bind` switched on every address looks like ours, which makes the policy stricter.
+    """
+    with open_socket(address, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(address), 0))
+        except OSError:
+            return False  # the kernel's way to say no
+        return True
+
+
+async def dial(
+    address: Address, port: int, clock: Clock, phases: Phases, source: Address | None = None
+) -> SocketChannel:
+    """Connect to exactly this address; an IPv4-mapped one is reached as the IPv4 that it holds."""
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    pinned = (str(address), port)
+    opened = open_socket(address, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if source is not None:
+            opened.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
+            opened.bind((str(source), 0))
+        peer = await _connected(opened, pinned)
+        channel = SocketChannel(opened, peer, opened.getsockname()[:2], clock, phases)
+    except OSError as error:
+        opened.close()
+        raise fault("connect", error) from error
+    except BaseException:
+        opened.close()
+        raise
+    _check_pin(channel, pinned)
+    return channel
+
+
+async def _connected(opened: socket.socket, pinned: tuple[str, int]) -> tuple[str, int]:
+    """Connect and give the peer's name as the socket says it."""
+    number = opened.connect_ex(pinned)
+    if number == errno.EINPROGRESS:
+        # On loopback the handshake is over by now, and the question costs less than a turn of the event loop.
+        with suppress(OSError):
+            return _peer(opened)
+        await _wait_connected(opened)
+        number = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if number:
+        raise OSError(number, "connect")
+    return _peer(opened)
+
+
+def _peer(opened: socket.socket) -> tuple[str, int]:
+    host, port, *_ = opened.getpeername()
+    return host, port
+
+
+async def _wait_connected(opened: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+    loop.add_writer(opened.fileno(), _wake, waiter)
+    try:
+        await waiter
+    finally:
+        loop.remove_writer(opened.fileno())
+
+
+def _check_pin(channel: SocketChannel, pinned: tuple[str, int]) -> None:
+    if channel.peer == channel.local:
+        channel.abort()
+        message = "the socket connected to itself: nothing listens on that port"
+        raise ProbeFailed("connect", "self_connect", message)
+    if channel.peer != pinned:
+        channel.abort()
+        message = (
+            f"the socket is connected to {channel.peer[0]}:{channel.peer[1]}, not to the address it was given"
+        )
+        raise ProbeFailed("connect", "protocol_error", message)
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+class SocketChannel:
+    """A connected TCP socket as a `Channel`; one reader and one writer at a time."""
+
+    def __init__(
+        self,
+        opened: socket.socket,
+        peer: tuple[str, int],
+        local: tuple[str, int],
+        clock: Clock,
+        phases: Phases,
+    ) -> None:
+        self.peer = peer
+        self.local = local
+        self.bytes_sent = 0
+        self.bytes_received = 0
+        self.received_ns = 0
+        self._socket = opened
+        self._descriptor = opened.fileno()
+        self._clock = clock
+        self._phases = phases
+        self._loop = asyncio.get_running_loop()
+        self._arrived = b""
+        self._ended = False
+        self._fault: ProbeFailed | ToolError | None = None
+        self._reader: asyncio.Future[None] | None = None
+        self._writer: asyncio.Future[None] | None = None
+
+    async def send(self, data: bytes) -> None:
+        """See `Stream`."""
+        rest: bytes | memoryview = data
+        while rest:
+            try:
+                sent = self._socket.send(rest)
+            except BlockingIOError:
+                await self._writable()
+                continue
+            except OSError as error:
+                raise fault(self._phase("send"), error) from error
+            self.bytes_sent += sent
+            rest = b"" if sent == len(rest) else memoryview(rest)[sent:]
+
+    async def receive(self) -> bytes:
+        """See `Stream`."""
+        if not (self._arrived or self._ended or self._fault or self._read()):
+            await self._readable()
+        if self._arrived:
+            arrived, self._arrived = self._arrived, b""
+            return arrived
+        if self._fault is not None:
+            raise self._fault
+        return b""
+
+    def pending(self) -> bytes:
+        """See `Stream`; what ends the stream is told by the next `receive`."""
+        pieces = [self._arrived]
+        self._arrived = b""
+        while not (self._ended or self._fault) and self._read():
+            pieces.append(self._arrived)
+            self._arrived = b""
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """See `Stream`; a `receive` that waits ends as at the end of the stream."""
+        self._ended = True
+        self._stop_reading()
+        self._stop_writing()
+        self._socket.close()
+
+    def abort(self) -> None:
+        """Close with a reset."""
+        if self._socket.fileno() >= 0:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.close()
+
+    def _read(self) -> bool:
+        """Take what the kernel has; false when it has nothing yet."""
+        try:
+            data = self._socket.recv(RECEIVE_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            self._fault = fault(self._phase("body"), error)
+            self._fault.__cause__ = error
+            return True
+        self.received_ns = self._clock.monotonic_ns()
+        self.bytes_received += len(data)
+        self._arrived = data
+        self._ended = not data
+        return True
+
+    async def _readable(self) -> None:
+        # The callback reads by itself: its stamp is nearer to the arrival than the turn of the waiting task.
+        self._reader = waiter = self._loop.create_future()
+        self._loop.add_reader(self._descriptor, self._on_readable)
+        try:
+            await waiter
+        finally:
+            self._stop_reading()
+
+    def _on_readable(self) -> None:
+        if self._read():
+            self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        waiter, self._reader = self._reader, None
+        if waiter is not None:
+            self._loop.remove_reader(self._descriptor)
+            _wake(waiter)
+
+    async def _writable(self) -> None:
+        self._writer = waiter = self._loop.create_future()
+        self._loop.add_writer(self._descriptor, self._stop_writing)
+        try:
+            await waiter
+        finally:
+            self._stop_writing()
+
+    def _stop_writing(self) -> None:
+        waiter, self._writer = self._writer, None
+        if waiter is not None:
+            self._loop.remove_writer(self._descriptor)
+            _wake(waiter)
+
+    def _phase(self, otherwise: Phase) -> Phase:
+        return self._phases.current or otherwise

@@ -1,0 +1,63 @@
+"""A stop watch of one hop: which phase runs, how long each took, and null for what did not happen."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from app.clock import Clock
+
+TimedPhase = Literal["resolve", "connect", "tls", "send", "first_byte", "head", "body"]
+TIMED: tuple[TimedPhase, ...] = ("resolve", "connect", "tls", "send", "first_byte", "head", "body")
+
+
+class Phases:
+    """Durations of the phases of one hop, from one start; phases do not overlap."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._spent_ns: dict[TimedPhase, int] = {}
+        self._since_ns = clock.monotonic_ns()
+        self._end_ns: int | None = None
+        self.started_ns = self._since_ns
+        self.current: TimedPhase | None = None
+
+    def begin(self, phase: TimedPhase, at_ns: int | None = None) -> None:
+        """End the running phase and begin `phase`, both at `at_ns` (default: now)."""
+        at = self._clock.monotonic_ns() if at_ns is None else at_ns
+        self.pause(at)
+        self.current = phase
+        self._since_ns = at
+
+    def pause(self, at_ns: int | None = None) -> None:
+        """End the running phase; time until the next `begin` counts as `other`."""
+        at = self._clock.monotonic_ns() if at_ns is None else at_ns
+        if self.current is not None:
+            spent = max(0, at - self._since_ns)
+            self._spent_ns[self.current] = self._spent_ns.get(self.current, 0) + spent
+        self.current = None
+
+    def finish(self, at_ns: int | None = None) -> None:
+        """End the running phase and the hop; later calls change nothing."""
+        if self._end_ns is None:
+            self._end_ns = self._clock.monotonic_ns() if at_ns is None else at_ns
+            self.pause(self._end_ns)
+
+    def offset_ms(self) -> float:
+        """Milliseconds since the start of the hop."""
+        return _ms(self._clock.monotonic_ns() - self.started_ns)
+
+    def timings(self) -> dict[str, float | None]:
+        """`{resolve_ms, …, body_ms, other_ms, total_ms}`; the phases and `other_ms` add up to the total."""
+        end = self._clock.monotonic_ns() if self._end_ns is None else self._end_ns
+        total = end - self.started_ns
+        other = max(0, total - sum(self._spent_ns.values()))
+        spent = {f"{phase}_ms": self._spent_ns.get(phase) for phase in TIMED}
+        return {
+            **{name: None if ns is None else _ms(ns) for name, ns in spent.items()},
+            "other_ms": _ms(other),
+            "total_ms": _ms(total),
+        }
+
+
+def _ms(ns: int) -> float:
+    return round(ns / 1_000_000, 3)
