@@ -1,0 +1,101 @@
+"""The head of an answer: bytes up to the blank line in, a frozen `Head` or `HeadError` out.
+
+Rules: what h11 accepts is accepted with the same framing, what it refuses is refused (a property test holds both
+together). The head is parsed here all the same: h11 loses what a measurement is about (a repeated Content-Length, the
+case of values) and takes as much CPU as everything else.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+END = re.compile(rb"\n\r?\n")
+"""The end of a head; the carriage return is optional, as RFC 9112 (2.2) allows a reader."""
+
+_STATUS_LINE = re.compile(rb"HTTP/(\d\.\d) (\d{3})(?: (.*))?")
+_TOKEN = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NEVER = re.compile(rb"[\x00\r\x0b\x0c]")
+"""In no line: zero bytes, and what some readers take for the end of a line."""
+_MOST_DIGITS = 20
+_BLANKS = (b" ", b"\t")
+
+Field = tuple[bytes, bytes]
+
+
+class HeadError(ValueError):
+    """The bytes are no head of HTTP/1; the message says why and never quotes them, they may be a secret."""
+
+
+class Head(Struct, frozen=True):
+    """One head: `fields` in wire order and case, `length` as declared, `is_chunked` wins over it."""
+
+    status: int
+    reason: str
+    version: str
+    fields: list[Field]
+    length: int | None
+    is_chunked: bool
+
+
+def parse_head(block: bytes) -> Head:
+    """The head that the block holds, the final blank line included or not."""
+    text = block.replace(b"\r\n", b"\n").rstrip(b"\n")
+    if _NEVER.search(text):
+        raise HeadError("a control character in the head")
+    lines = text.split(b"\n")
+    match = _STATUS_LINE.fullmatch(lines[0])
+    if match is None:
+        raise HeadError("illegal status line")
+    version, status, reason = match.groups(b"")
+    if not version.startswith(b"1."):
+        raise HeadError("the answer is not HTTP/1")
+    if status < b"100":
+        raise HeadError("illegal status")
+    fields = _fields(lines)
+    length, is_chunked = _framing(fields)
+    return Head(int(status), reason.decode("latin-1"), version.decode("ascii"), fields, length, is_chunked)
+
+
+def _fields(lines: list[bytes]) -> list[Field]:
+    """The fields behind the first line."""
+    fields: list[Field] = []
+    for line in lines[1:]:
+        name, colon, value = line.partition(b":")
+        if line[:1] in _BLANKS:
+            fields.append(_folded(fields, line))
+        elif not colon or not name or name.translate(None, _TOKEN):
+            raise HeadError("illegal header line")
+        else:
+            fields.append((name, value.strip(b" \t")))
+    return fields
+
+
+def _folded(fields: list[Field], line: bytes) -> Field:
+    """The last field with one more line of value (obsolete, but legal to read: RFC 9112, 5.2)."""
+    if not fields:
+        raise HeadError("a continuation line before any header")
+    name, value = fields.pop()
+    return name, (value + b" " + line.strip(b" \t")).strip(b" ")
+
+
+def _framing(fields: list[Field]) -> tuple[int | None, bool]:
+    """Declared length, and whether the body is chunked; contradictions are errors, since they hide requests."""
+    lengths: set[bytes] = set()
+    codings: list[bytes] = []
+    for name, value in fields:
+        lowered = name.lower()
+        if lowered == b"content-length":
+            lengths.update(part.strip() for part in value.split(b","))
+        elif lowered == b"transfer-encoding":
+            codings.append(value.lower())
+    if codings and codings != [b"chunked"]:
+        raise HeadError("a Transfer-Encoding other than chunked")
+    if len(lengths) > 1:
+        raise HeadError("conflicting Content-Length headers")
+    for length in lengths:
+        if not (length.isdigit() and len(length) <= _MOST_DIGITS):
+            raise HeadError("bad Content-Length")
+        return int(length), bool(codings)
+    return None, bool(codings)
