@@ -1,0 +1,155 @@
+"""Bytes in, bytes out: runs the calls that the peer reads, cancels them, and writes the one log line a call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from app.clock import Clock
+from app.errors import FactsError, StoreError, ToolError
+from app.mcp.events import Call, Cancel, Event, Send
+from app.mcp.peer import Peer, ToolOutcome
+from app.redact import Redactor
+from app.telemetry import note
+from app.tools.tool import Context, Tool, validate
+
+GRACE_SECONDS = 1.0
+PROGRESS_EVERY_NS = 50_000_000
+ENCODER = msgspec.json.Encoder()
+
+
+class Dispatcher:
+    """One conversation: `receive` never waits; answers leave by `send` as they are earned."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        tools: Mapping[str, Tool],
+        redactor: Callable[[], Redactor],
+        clock: Clock,
+        send: Callable[[bytes], None],
+    ) -> None:
+        self._peer = peer
+        self._tools = tools
+        self._redactor = redactor
+        self._clock = clock
+        self._send = send
+        self._running: dict[Any, asyncio.Task[None]] = {}
+
+    def receive(self, line: bytes) -> None:
+        """Take one line of the wire."""
+        self._act(self._peer.receive(line))
+
+    def oversize(self, prefix: bytes) -> None:
+        """Take the beginning of a line that was too long to be read."""
+        self._act(self._peer.oversize(prefix))
+
+    async def drain(self, seconds: float) -> None:
+        """Let running calls end for `seconds`; the rest is cancelled, stored as such, and answered."""
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=seconds)
+        for task in self._running.values():
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=GRACE_SECONDS)
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        for line in self._peer.close():
+            self._send(line)
+
+    def _act(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Send):
+                self._send(event.line)
+            elif isinstance(event, Call):
+                self._start(event)
+            elif isinstance(event, Cancel) and event.key in self._running:
+                self._running[event.key].cancel()
+
+    def _start(self, call: Call) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(call))
+        self._running[call.key] = task
+        task.add_done_callback(lambda _: self._running.pop(call.key, None))
+
+    async def _run(self, call: Call) -> None:
+        began = self._clock.monotonic_ns()
+        content, outcome = await self._content(call)
+        is_error = outcome not in ("ok", "not_ok")
+        sent = self._peer.finish(call, ToolOutcome(content, is_error))
+        self._act(sent)
+        self._log(call, outcome if sent else "cancelled", began)
+
+    async def _content(self, call: Call) -> tuple[bytes, str]:
+        try:
+            answer = await self._answer(call)
+        except FactsError as error:
+            problem = _problem(error)
+            return self._error(call, problem), problem.code
+        except asyncio.CancelledError:
+            return self._error(
+                call, ToolError("busy", "The call was cancelled before it began.")
+            ), "cancelled"
+        except Exception:  # noqa: BLE001 - the one place: a fault of ours must not end the conversation
+            note(logging.ERROR, "failure", tool=call.name, message=traceback.format_exc())
+            return self._error(
+                call, ToolError("internal_error", "This is a fault of the server.")
+            ), "internal_error"
+        return ENCODER.encode(answer), "ok" if answer.get("ok", True) else "not_ok"
+
+    async def _answer(self, call: Call) -> dict[str, Any]:
+        tool = self._tools[call.name]
+        params = validate(tool.params, call.arguments)
+        return await tool.run(params, call.arguments, Context(self._progress(call)))
+
+    def _error(self, call: Call, problem: ToolError) -> bytes:
+        """The error as content, without the secrets of the arguments, which messages may quote."""
+        redactor = self._redactor()
+        known = redactor.secrets_in(call.arguments)
+        return ENCODER.encode(redactor.value(problem.content(), known))
+
+    def _progress(self, call: Call) -> Callable[[str], None]:
+        if not call.progress:
+            return _silent
+        return _Progress(
+            self._clock, lambda message, count: self._act(self._peer.progress(call, message, count))
+        )
+
+    def _log(self, call: Call, outcome: str, began: int) -> None:
+        ms = round((self._clock.monotonic_ns() - began) / 1e6, 3)
+        trace = {"trace": call.trace} if call.trace else {}
+        note(logging.INFO, "call", tool=call.name, outcome=outcome, ms=ms, **trace)
+
+
+class _Progress:
+    """Progress of one call: a growing count, and not more than twenty messages a second."""
+
+    def __init__(self, clock: Clock, emit: Callable[[str, int], None]) -> None:
+        self._clock = clock
+        self._emit = emit
+        self._count = 0
+        self._next_ns = 0
+
+    def __call__(self, message: str) -> None:
+        self._count += 1
+        now = self._clock.monotonic_ns()
+        if now >= self._next_ns:
+            self._next_ns = now + PROGRESS_EVERY_NS
+            self._emit(message, self._count)
+
+
+def _silent(_message: str) -> None:
+    """Nobody asked for progress."""
+
+
+def _problem(error: FactsError) -> ToolError:
+    if isinstance(error, ToolError):
+        return error
+    if isinstance(error, StoreError):
+        return ToolError("storage_failed", error.message, reason_code=error.reason)
+    raise error

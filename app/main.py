@@ -1,0 +1,208 @@
+"""Puts the parts together; the only module that knows them all."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from app import VERSION
+from app.clock import SystemClock
+from app.dispatch import Dispatcher
+from app.errors import ProbeFailed, StartError, StoreError, ToolError
+from app.mcp.catalog import Identity, ToolFace
+from app.mcp.peer import Peer
+from app.measure import kinds
+from app.measure.kind import Limits
+from app.redact import Redactor
+from app.settings import Settings
+from app.telemetry import note, set_up
+from app.tools.measure import Laboratory, measuring_tools
+from app.tools.tool import Context, Tool, validate, wire_names
+from app.transport.stdio import Wire, serve
+from policy import Policy, PolicyError
+from policy.budget import Budget, Rate
+
+if TYPE_CHECKING:
+    from app.net.dialer import Dialer
+    from app.net.sockets import SocketNetwork
+    from app.store.file import FileLog
+    from app.store.log import Damage
+
+INSTRUCTIONS = """\
+Measures network services and stores each observation with its time, failures included. It reports what was seen and \
+never judges it: ok says only that the observation could be taken. {policy} What lies outside is refused with \
+policy_denied before any packet; only the operator can change that."""
+
+
+class Application:
+    """One process: settings and policy are judged at once, everything heavy is built at the first call."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = SystemClock()
+        self.policy = _policy(settings)
+        self.policy_sentence = self.policy.summary
+        tools = self._toolbox()
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self.names = _names(tools, settings.tool_names)
+
+    def serve(self, wire: Wire) -> int:
+        """Serve MCP over stdio until the end of input or a signal; the exit status."""
+        settings = self.settings
+        log = set_up(settings.log_level, settings.log_format, self._without_secrets)
+        message = f"serving MCP over stdio; data in {settings.data_dir}; {self.policy_sentence}"
+        note(logging.INFO, "start", message=message)
+        for warning in self.policy.warnings:
+            note(logging.WARNING, "warning", message=warning)
+        instructions = INSTRUCTIONS.format(policy=self.policy_sentence)
+        gc.freeze()
+        gc.enable()
+        peer = Peer(Identity("facts-mcp", VERSION, instructions), self._faces())
+        try:
+            return asyncio.run(serve(lambda send: self._dispatcher(peer, send), wire))
+        finally:
+            self.close()
+            log.drain()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of a tool, as a client would make it; raises `ToolError`."""
+        tool = self.tools[name]
+        return await tool.run(validate(tool.params, arguments), arguments, Context(lambda _message: None))
+
+    def error_content(self, error: ToolError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The content of an error without the secrets of the arguments."""
+        content: dict[str, Any] = self.redactor.value(error.content(), self.redactor.secrets_in(arguments))
+        return content
+
+    async def explain(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """The decision on each URL, after resolving names as a measurement would."""
+        from policy.explain import explain
+
+        return [explain(self.policy, text, await self._addresses(text)) for text in texts]
+
+    def close(self) -> None:
+        """Make durable what waits and let go of the files."""
+        if "log" in self.__dict__:
+            self.log.close()
+
+    @cached_property
+    def laboratory(self) -> Laboratory:
+        """What measurements are taken and kept with."""
+        limits = Limits(self.settings.max_redirects, self.settings.http_methods)
+        return Laboratory(self.dialer, self.clock, self.redactor, self.log, limits)
+
+    @cached_property
+    def dialer(self) -> Dialer:
+        """The only way to a socket."""
+        from app.net.dialer import Dialer
+        from app.net.trust import TrustStore
+
+        settings = self.settings
+        budget = Budget(_rate(settings.rate_target), _rate(settings.rate_total))
+        return Dialer(
+            self.policy,
+            self.network,
+            self.clock,
+            budget=budget,
+            max_in_flight=settings.max_in_flight,
+            trust_store=TrustStore(settings.ca_file),
+        )
+
+    @cached_property
+    def network(self) -> SocketNetwork:
+        """The sockets of this machine and its resolvers."""
+        from app.net.sockets import SocketNetwork
+
+        return SocketNetwork(self.clock, resolvers=self.settings.resolvers)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Masks with the key of the data directory, or with one of this process where that cannot be had."""
+        from app.store.keys import load_or_create_key
+
+        try:
+            return Redactor(load_or_create_key(self.settings.data_dir, mount=self.settings.data_mount))
+        except StoreError as error:
+            from secrets import token_bytes
+
+            note(logging.WARNING, "warning", message=f"masks will differ after a restart: {error.message}")
+            return Redactor(token_bytes(32))
+
+    @cached_property
+    def log(self) -> FileLog:
+        """The logs of the data directory."""
+        from app.store.file import FileLog
+
+        settings = self.settings
+        return FileLog(settings.data_dir, self.clock, mount=settings.data_mount, report=_report)
+
+    def _toolbox(self) -> tuple[Tool, ...]:
+        if "measure" not in self.settings.toolsets:
+            return ()
+        return measuring_tools(kinds(), lambda: self.laboratory, self.policy_sentence)
+
+    def _faces(self) -> list[ToolFace]:
+        return [
+            ToolFace(
+                name=tool.name,
+                wire_name=self.names[tool.name],
+                title=tool.title,
+                description=tool.description,
+                input_schema=tool.input_schema(),
+                output_schema=tool.output_schema(),
+                annotations=tool.annotations,
+            )
+            for tool in self.tools.values()
+        ]
+
+    def _without_secrets(self, text: str) -> str:
+        return self.redactor.text(text)
+
+    def _dispatcher(self, peer: Peer, send: Any) -> Dispatcher:
+        return Dispatcher(peer, self.tools, lambda: self.redactor, self.clock, send)
+
+    async def _addresses(self, text: str) -> list[str] | None:
+        """What a name resolves to, nothing included; None where the policy has nothing looked up."""
+        from policy import TargetError, parse_url
+
+        try:
+            target = parse_url(text)
+        except TargetError:
+            return None
+        if target.address is not None or not self.policy.decide_target(target).allowed:
+            return None
+        how = self.policy.lookup(target.host)
+        if how == "none":
+            return None
+        try:
+            answer = await self.network.lookup(target.host, how, lambda: None)
+        except ProbeFailed:
+            return []
+        return [address for address, _ttl in answer.addresses]
+
+
+def _policy(settings: Settings) -> Policy:
+    try:
+        return Policy.parse(settings.net_profile, settings.allow_hosts, settings.nat64_prefixes)
+    except PolicyError as error:
+        raise StartError(*error.lines) from None
+
+
+def _names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
+    try:
+        return wire_names(tools, style)
+    except ValueError as error:
+        raise StartError(str(error)) from None
+
+
+def _rate(rate: tuple[int, int] | None) -> Rate | None:
+    return None if rate is None else Rate(*rate)
+
+
+def _report(damage: Damage) -> None:
+    place = f"{damage.file} at byte {damage.offset}, {damage.length} bytes"
+    note(logging.WARNING, "damage", message=f"{place}: {damage.reason}; kept as it is, and served around")

@@ -1,0 +1,1 @@
+"""What callers can ask for, one module a toolset."""

@@ -1,0 +1,111 @@
+"""What a tool is: its name, its two schemas, its function; and how arguments become a typed value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from app.errors import AGENT_ACTION, ToolError
+
+S = TypeVar("S", bound=msgspec.Struct)
+Schema = dict[str, Any]
+AT = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+NAMED = re.compile(r"Object (?:missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
+WIRE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a running call may tell its caller: `progress(message)`, when a part of the work is done."""
+
+    progress: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool under its canonical dotted name; `run` gets validated parameters and returns the answer."""
+
+    name: str
+    title: str
+    description: str
+    params: type[msgspec.Struct]
+    answer: Schema
+    annotations: Mapping[str, bool]
+    run: Callable[[Any, Mapping[str, Any], Context], Awaitable[dict[str, Any]]]
+
+    def input_schema(self) -> Schema:
+        """The JSON Schema (2020-12) of the arguments."""
+        return inline(msgspec.json.schema(self.params))
+
+    def output_schema(self) -> Schema:
+        """The answer or the error; the root is an object because older revisions ask for that."""
+        return {"type": "object", "anyOf": [self.answer, ERROR]}
+
+
+def inline(schema: Schema) -> Schema:
+    """The schema of a Struct with its own fields at the root; nested definitions stay in `$defs`."""
+    definitions = dict(schema.get("$defs", {}))
+    root = dict(definitions.pop(schema["$ref"].rpartition("/")[2]))
+    root.pop("title", None)
+    root.pop("description", None)
+    return {**root, "$defs": definitions} if definitions else root
+
+
+def validate(params: type[S], arguments: Mapping[str, Any]) -> S:
+    """The typed parameters, or `ToolError("invalid_arguments")` that names the field and what is expected."""
+    try:
+        return msgspec.convert(arguments, params)
+    except msgspec.ValidationError as error:
+        raise _invalid(str(error), params) from None
+
+
+def wire_names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
+    """Canonical name to advertised name (`underscores` or `dots`); ValueError where two would collide."""
+    names = {tool.name: tool.name if style == "dots" else tool.name.replace(".", "_") for tool in tools}
+    wrong = [name for name in names.values() if not WIRE_NAME.fullmatch(name)]
+    if wrong or len(set(names.values())) < len(tools):
+        raise ValueError(
+            f"tool names must differ and have at most 40 letters, digits, _ or .: {wrong or names}"
+        )
+    return names
+
+
+def _invalid(text: str, params: type[msgspec.Struct]) -> ToolError:
+    matched = AT.fullmatch(text)
+    what, path = (matched["what"], matched["path"] or "") if matched else (text, "")
+    named = NAMED.fullmatch(what)
+    name = named["name"] if named else ""
+    field = ".".join(part for part in (path, name) if part) or None
+    hint = (
+        f"; the arguments are {', '.join(params.__struct_encode_fields__)}" if "unknown field" in what else ""
+    )
+    message = f"{field or 'arguments'}: {what}{hint}"
+    return ToolError(
+        "invalid_arguments", message[:1000], field=field and field[:200], reason_code="bad_input"
+    )
+
+
+ERROR: Schema = {
+    "type": "object",
+    "description": "Why the call could not be done; only with isError.",
+    "properties": {
+        "code": {"enum": list(AGENT_ACTION), "description": "What kind of obstacle it was."},
+        "message": {"type": "string", "description": "One sentence for a person."},
+        "field": {"type": "string", "description": "The argument that is wrong."},
+        "http_status": {"type": "integer", "description": "The status the HTTP API gives the same error."},
+        "retryable": {"type": "boolean", "description": "Whether the same call can succeed later."},
+        "retry_after_seconds": {"type": "number", "description": "How long to wait before that."},
+        "agent_action": {"type": "string", "description": "What to do next."},
+        "reason_code": {"type": "string", "description": "A finer name of the reason."},
+        "details": {
+            "type": "object",
+            "description": "Facts of the refusal, such as address, class and rule.",
+        },
+    },
+    "required": ["code", "message", "http_status", "retryable", "agent_action"],
+    "additionalProperties": False,
+}

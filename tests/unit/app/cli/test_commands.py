@@ -1,0 +1,150 @@
+"""The commands as a person runs them: what they print, and the exit status of each outcome."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import run
+
+OK = [["read", b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi", "eof"]]
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("PLINTH_DATA_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_a_measurement_is_summed_up_and_stored(
+    byte_server: Callable[..., Any], registry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run(["measure", "http", byte_server(OK).url, "--project", "Shop"])
+
+    assert status == 0
+    assert ": HTTP/1.1 200 OK\n" in capsys.readouterr().out
+    assert (registry / "projects/shop/logs/observations.jsonl").exists()
+
+
+def test_the_answer_of_the_tool_is_printed_as_json(
+    byte_server: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = byte_server(OK)
+
+    run(["measure", "http", server.url, "--json", "--full", "--header", "X-Note: a:b", "--method", "HEAD"])
+
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["ok"], answer["data"]["method"]) == (True, "HEAD")
+    assert b"X-Note: a:b\r\n" in server.requests[0]
+
+
+def test_a_target_that_does_not_answer_is_an_observation_with_status_1(
+    byte_server: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run(["measure", "http", byte_server([["eof"]]).url])
+
+    assert status == 1
+    assert "no answer: " in capsys.readouterr().out
+
+
+def test_a_refused_target_says_what_would_allow_it(capsys: pytest.CaptureFixture[str]) -> None:
+    status = run(["measure", "http", "http://10.0.0.1/"])
+
+    error = capsys.readouterr().err
+    assert status == 1
+    assert error.startswith("facts-mcp: policy_denied: ")
+    assert "facts-mcp: what would allow it: PLINTH_FACTS_NET_PROFILE=private\n" in error
+
+
+def test_a_refusal_is_printed_as_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["measure", "http", "http://10.0.0.1/", "--json"])
+
+    assert json.loads(capsys.readouterr().out)["code"] == "policy_denied"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["http://"], ["ftp://127.0.0.1/"], ["http://127.0.0.1/", "--body", "x", "--method", "POST"]],
+    ids=["no host", "other scheme", "method not admitted"],
+)
+def test_bad_input_has_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", "http", *arguments]) == 2
+    assert capsys.readouterr().err.startswith("facts-mcp: invalid_arguments: ")
+
+
+def test_a_header_without_a_colon_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["measure", "http", "http://127.0.0.1/", "--header", "X"]) == 2
+    assert capsys.readouterr().err == "facts-mcp: --header: expected NAME:VALUE\n"
+
+
+@pytest.mark.parametrize(
+    ("urls", "status"),
+    [
+        (["http://127.0.0.1/"], 0),
+        (["http://localhost/"], 0),
+        (["http://10.0.0.1/"], 1),
+        (["http://nobody.invalid/"], 1),
+        (["http://127.0.0.1/", "http://127.1/"], 2),
+    ],
+    ids=["allowed", "a name that is answered here", "refused", "a name that is not looked up", "bad input"],
+)
+def test_the_policy_explains_itself(urls: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "explain", *urls]) == status
+    assert capsys.readouterr().out.startswith(("allowed", "refused", "bad input"))
+
+
+def test_the_policy_explains_itself_to_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["policy", "explain", "http://localhost:8000/", "--json"])
+
+    (explained,) = json.loads(capsys.readouterr().out)
+    assert [address["address"] for address in explained["addresses"]] == ["127.0.0.1", "::1"]
+
+
+def test_under_deny_all_no_name_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_NET_PROFILE", "deny-all")
+
+    assert run(["policy", "explain", "http://localhost/", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["addresses"] == []
+
+
+def test_the_doctor_looks_at_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "--json"]) == 0
+    assert {"profile", "clock", "kernel"} <= {check["name"] for check in json.loads(capsys.readouterr().out)}
+
+
+def test_the_doctor_finds_a_damaged_log(registry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = registry / "projects/shop/logs"
+    logs.mkdir(parents=True)
+    (logs / "observations.jsonl").write_bytes(b"garbage\n")
+
+    assert run(["doctor"]) == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+def test_the_help_states_the_active_profile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_NET_PROFILE", "private")
+
+    with pytest.raises(SystemExit) as ended:
+        run(["--help"])
+
+    assert ended.value.code == 0
+    assert "Active policy: Egress policy private" in capsys.readouterr().out
+
+
+def test_the_help_answers_also_when_the_settings_are_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_NET_PROFILE", "everything")
+
+    with pytest.raises(SystemExit):
+        run(["--help"])
+
+    assert "none, for the settings are wrong: PLINTH_FACTS_NET_PROFILE" in capsys.readouterr().out

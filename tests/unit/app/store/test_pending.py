@@ -1,0 +1,74 @@
+"""Outcomes go back to the loops that wait for them, one wake-up a loop."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from app.errors import StoreError
+from app.store.log import Stored
+from app.store.pending import Pending, fail, settle
+
+STORED = Stored(1, "o_x", "now", "observations", 0)
+
+
+def pending(loop: asyncio.AbstractEventLoop) -> Pending:
+    return Pending("p", "observations", "o", b"", loop)
+
+
+def test_outcomes_reach_those_who_wait() -> None:
+    async def both() -> list[Stored | BaseException]:
+        loop = asyncio.get_running_loop()
+        good, bad = pending(loop), pending(loop)
+        good.outcome = STORED
+        fail([bad], StoreError("io", "broken"))
+        settle([good, bad])
+        return list(await asyncio.gather(good.future, bad.future, return_exceptions=True))
+
+    first, second = asyncio.run(both())
+
+    assert (first, repr(second)) == (STORED, repr(StoreError("io", "broken")))
+
+
+def test_an_append_without_an_outcome_is_a_failure() -> None:
+    async def wait() -> None:
+        left = pending(asyncio.get_running_loop())
+        settle([left])
+        await left.future
+
+    with pytest.raises(StoreError, match="ended"):
+        asyncio.run(wait())
+
+
+def test_each_failed_append_has_an_error_of_its_own() -> None:
+    loop = asyncio.new_event_loop()
+    first, second = pending(loop), pending(loop)
+
+    fail([first, second], StoreError("io", "broken"))
+    loop.close()
+
+    assert isinstance(first.outcome, StoreError)
+    assert first.outcome is not second.outcome
+
+
+def test_a_closed_loop_needs_no_answer() -> None:
+    loop = asyncio.new_event_loop()
+    left = pending(loop)
+    loop.close()
+
+    settle([left])
+
+    assert not left.future.done()
+
+
+def test_a_broken_loop_is_not_hidden() -> None:
+    class Broken(asyncio.SelectorEventLoop):
+        def call_soon_threadsafe(self, *arguments: object, **options: object) -> asyncio.Handle:
+            raise RuntimeError("broken")
+
+    loop = Broken()
+
+    with pytest.raises(RuntimeError, match="broken"):
+        settle([pending(loop)])
+    loop.close()

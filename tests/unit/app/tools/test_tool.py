@@ -1,0 +1,106 @@
+"""What every tool shares: schemas, validation that names the field, and names for the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from app.errors import ToolError
+from app.tools.tool import ERROR, Context, Tool, validate, wire_names
+
+
+class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    project: Annotated[str, msgspec.Meta(min_length=1, max_length=8, description="Whose data.")]
+    timeout_ms: Annotated[int, msgspec.Meta(ge=1, le=100, description="Deadline.")] = 10
+    headers: dict[str, str] = {}
+    detail: Literal["brief", "full"] = "brief"
+
+
+async def nothing(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
+    return {}
+
+
+def tool(name: str) -> Tool:
+    return Tool(name, "Title", "Description", Params, {"type": "object"}, {"readOnlyHint": True}, nothing)
+
+
+def test_well_formed_arguments_become_a_typed_value() -> None:
+    assert validate(Params, {"project": "p", "timeout_ms": 5}) == Params(project="p", timeout_ms=5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "expected"),
+    [
+        ({}, "project", "missing required field"),
+        ({"project": 1}, "project", "Expected `str`, got `int`"),
+        ({"project": ""}, "project", "length >= 1"),
+        ({"project": "p", "timeout_ms": 0}, "timeout_ms", "`int` >= 1"),
+        ({"project": "p", "timeout_ms": 101}, "timeout_ms", "`int` <= 100"),
+        ({"project": "p", "timeout_ms": "5"}, "timeout_ms", "Expected `int`, got `str`"),
+        ({"project": "p", "timeout_ms": True}, "timeout_ms", "Expected `int`, got `bool`"),
+        ({"project": "p", "timeout_ms": 1.5}, "timeout_ms", "Expected `int`"),
+        ({"project": "p", "timeout_ms": None}, "timeout_ms", "Expected `int`, got `null`"),
+        ({"project": "p", "headers": {"a": 1}}, "headers[...]", "Expected `str`, got `int`"),
+        ({"project": "p", "detail": "whole"}, "detail", "Invalid enum value"),
+        ({"project": "p", "verify": "observe"}, "verify", "the arguments are project, timeout_ms"),
+    ],
+)
+def test_a_malformed_argument_is_named_with_what_is_expected(
+    arguments: dict[str, Any], field: str, expected: str
+) -> None:
+    with pytest.raises(ToolError) as refused:
+        validate(Params, arguments)
+
+    assert (refused.value.code, refused.value.field) == ("invalid_arguments", field)
+    assert expected in refused.value.message
+
+
+def test_the_published_schema_refuses_what_validation_refuses() -> None:
+    validator = Draft202012Validator(tool("facts.measure.http").input_schema())
+    malformed: list[dict[str, Any]] = [
+        {},
+        {"project": ""},
+        {"project": "p", "timeout_ms": 0},
+        {"project": "p", "x": 1},
+        {"project": "p", "detail": "whole"},
+    ]
+
+    assert [validator.is_valid(arguments) for arguments in malformed] == [False] * 5
+    assert validator.is_valid({"project": "p"})
+
+
+def test_the_input_schema_is_an_object_at_its_root() -> None:
+    schema = tool("facts.measure.http").input_schema()
+
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    assert schema["properties"]["timeout_ms"]["description"] == "Deadline."
+
+
+def test_the_output_schema_is_the_answer_or_the_error() -> None:
+    assert tool("t").output_schema() == {"type": "object", "anyOf": [{"type": "object"}, ERROR]}
+
+
+def test_every_error_content_is_valid_for_its_schema() -> None:
+    full = ToolError("busy", "m", field="f", reason_code="r", retry_after_seconds=1.0, details={"a": 1})
+
+    for error in (full, ToolError("conflict", "m")):
+        Draft202012Validator(ERROR).validate(error.content())
+
+
+def test_names_are_advertised_without_dots_unless_asked_for() -> None:
+    tools = (tool("facts.measure.http"),)
+
+    assert wire_names(tools, "underscores") == {"facts.measure.http": "facts_measure_http"}
+    assert wire_names(tools, "dots") == {"facts.measure.http": "facts.measure.http"}
+
+
+@pytest.mark.parametrize(
+    "names", [("a.b", "a_b"), ("x" * 41,), ("1a",), ("a-b",)], ids=["collide", "long", "digit", "hyphen"]
+)
+def test_names_that_collide_or_do_not_fit_stop_the_start(names: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="tool names must differ"):
+        wire_names(tuple(tool(name) for name in names), "underscores")
