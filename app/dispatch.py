@@ -108,10 +108,12 @@ class Dispatcher:
         return await tool.run(params, call.arguments, Context(self._progress(call)))
 
     def _error(self, call: Call, problem: ToolError) -> bytes:
-        """The error as content, without the secrets of the arguments, which messages may quote."""
-        redactor = self._redactor()
+        """The error as content. It quotes nothing but the arguments: without a secret in them it has none."""
+        redactor, content = self._redactor(), problem.content()
         known = redactor.secrets_in(call.arguments)
-        return ENCODER.encode(redactor.value(problem.content(), known))
+        if known or redactor.value(call.arguments) != call.arguments:
+            content = redactor.value(content, known)
+        return ENCODER.encode(content)
 
     def _progress(self, call: Call) -> Callable[[str], None]:
         if not call.progress:

@@ -5,6 +5,7 @@ Exit status: 0 done, 1 refused by the policy, not observed, or found wrong, 2 ba
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -31,10 +32,17 @@ def run(arguments: Sequence[str]) -> int:
 
 def serve() -> int:
     """Serve MCP over stdio; the wire is claimed before anything is imported that might print."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)  # as PID 1 there is no default, and the start takes a moment
     from app.transport.stdio import claim
 
     wire = claim()
     return application().serve(wire)
+
+
+def _leave(_number: int, _frame: object) -> None:
+    """Nothing was asked yet, so nothing is lost."""
+    sys.exit(0)
 
 
 def application() -> Application:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from app.measure.http1.arguments import HttpParams
 from app.measure.http1.facts import HttpFacts, brief
@@ -22,9 +23,8 @@ async def probe(params: HttpParams, bench: Bench) -> Outcome:
         journey.interrupt("timeout", "the time of the measurement is over")
     except asyncio.CancelledError:
         journey.interrupt("cancelled", "the caller cancelled the measurement", "cancel")
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()  # taken over: what was seen until now is an observation worth keeping
+        # Taken over: what was seen until now is an observation worth keeping.
+        cast("asyncio.Task[Outcome]", asyncio.current_task()).uncancel()
     return journey.outcome()
 
 

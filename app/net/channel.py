@@ -80,12 +80,13 @@ async def dial(
 async def _connected(opened: socket.socket, pinned: tuple[str, int]) -> tuple[str, int]:
     """Connect and give the peer's name as the socket says it."""
     number = opened.connect_ex(pinned)
-    if number == errno.EINPROGRESS:
-        # On loopback the handshake is over by now, and the question costs less than a turn of the event loop.
-        with suppress(OSError):
-            return _peer(opened)
-        await _wait_connected(opened)
-        number = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if number not in (0, errno.EINPROGRESS):
+        raise OSError(number, "connect")
+    # On loopback the handshake is over by now, and the question costs less than a turn of the event loop.
+    with suppress(OSError):
+        return _peer(opened)
+    await _wait_connected(opened)
+    number = opened.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if number:
         raise OSError(number, "connect")
     return _peer(opened)

@@ -158,7 +158,7 @@ class ScriptedChannel:
         """See `Stream`; the end of the script is the end of the stream."""
         step: Step = self._steps[0] if self._steps and not self.closed else "eof"
         if isinstance(step, bytes):
-            return self._arrive()
+            return self._arrive(step)
         if step == "reset":
             self._is_reset = True
             raise ProbeFailed(self._phases.current or "body", "reset", "scripted: reset")
@@ -170,8 +170,8 @@ class ScriptedChannel:
     def pending(self) -> bytes:
         """See `Stream`."""
         pieces = []
-        while self._steps and not self.closed and isinstance(self._steps[0], bytes):
-            pieces.append(self._arrive())
+        while self._steps and not self.closed and isinstance(step := self._steps[0], bytes):
+            pieces.append(self._arrive(step))
         return b"".join(pieces)
 
     def close(self) -> None:
@@ -182,10 +182,8 @@ class ScriptedChannel:
         """See `Channel`."""
         self.closed = self.closed or "abort"
 
-    def _arrive(self) -> bytes:
-        data = self._steps.pop(0)
-        if not isinstance(data, bytes):
-            raise TypeError("the next step is not bytes")
+    def _arrive(self, data: bytes) -> bytes:
+        del self._steps[0]
         self.received_ns = self._clock.monotonic_ns()
         self.bytes_received += len(data)
         return data

@@ -73,8 +73,7 @@ class _Handshake:
             if not data:
                 message = "the connection was closed during the TLS handshake"
                 raise ProbeFailed("tls", "closed_without_answer", message)
-            if len(self._heard) < ENOUGH_BYTES:
-                self._heard += data[:ENOUGH_BYTES]
+            self._heard = (self._heard + data)[:ENOUGH_BYTES]
             self._incoming.write(data)
         return TlsStream(self._channel, self._tls, self._incoming, self._outgoing, self._phases)
 
@@ -116,10 +115,10 @@ class _Handshake:
 
     def _chain(self) -> list[bytes]:
         """The certificates as the server sent them (DER), leaf first; none when it sent none."""
-        if hasattr(self._tls, "get_unverified_chain"):
-            return list(self._tls.get_unverified_chain())
-        inner: Any = self._tls._sslobj  # type: ignore[attr-defined]  # no public name before Python 3.13
-        return [certificate.public_bytes(_DER) for certificate in inner.get_unverified_chain() or ()]
+        tls: Any = self._tls
+        # Before Python 3.13 the chain has no public name and holds objects.
+        get = getattr(tls, "get_unverified_chain", None) or tls._sslobj.get_unverified_chain
+        return [one if isinstance(one, bytes) else one.public_bytes(_DER) for one in get() or ()]
 
     def _suite_name(self, suite: int | None) -> str | None:
         if suite is None:
@@ -192,8 +191,7 @@ class TlsStream:
             data = self._decrypt()
             if data is not None:
                 return data
-            if self._outgoing.pending:  # an answer of TLS itself, such as a key update
-                await self._channel.send(self._outgoing.read())
+            await self._channel.send(self._outgoing.read())  # answers of TLS itself, such as a key update
             self._feed(await self._channel.receive())
 
     def pending(self) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.redact.headers import header_kind, value_secrets
 from app.redact.known import SHORTEST
-from app.redact.names import PLAIN_WORDS, Name, announced
+from app.redact.names import PLAIN_WORDS, Name, announced, is_only_a_name
 from app.redact.scan import secrets_of
 from app.redact.shapes import basic_pair
 from app.redact.spans import Kind, Span, hide_masks
@@ -21,11 +21,11 @@ def literal_secrets(arguments: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _is_usable(secret: str) -> bool:
-    """A password `password` would take the word out of every text; so would a mask."""
+    """Some secrets would take a word out of every text, and masks are no secrets."""
     return (
         len(secret) >= SHORTEST
         and secret.lower() not in PLAIN_WORDS
-        and announced(secret) is None
+        and not is_only_a_name(secret)
         and hide_masks(secret) == secret
     )
 

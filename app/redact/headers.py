@@ -84,19 +84,19 @@ def _parts() -> re.Pattern[str]:
 
 @cache
 def _joined() -> re.Pattern[str]:
-    return re.compile(r",\s*[^=,;\s]+=")
+    return re.compile(r",\s*[^=,;\s]+\s*=")
 
 
 @cache
 def _line() -> re.Pattern[str]:
     # The value ends with the line, with the quotation it stands in, or where `|`, `,` or `;` begins another header.
-    another = r"[|,;]\s{0,4}[A-Za-z][A-Za-z0-9-]{0,60}+\s?:"
+    another = r"\s{0,4}[A-Za-z][A-Za-z0-9-]{0,60}+\s?:"
     quoted_parameter = r"(?<=\w)=\"[^\"\r\n,;]*+\"(?=[,;\s]|$)"
+    quotation_inside = r"(?!\\[rn])(?!(?P=quote))[\"'`\\]|(?<=\w)'(?=\w)"
     return re.compile(
         r"(?P<quote>[\"'`]?)(?<![\w-])(?P<name>(?:x-[a-z-]{1,20})?(?:proxy-)?authorization|(?:set-)?cookie2?)"
         r"[ \t]{0,4}[:=](?!=)[ \t]{0,8}"
-        rf"(?P<value>(?:(?!{another}|\\[rn])"
-        rf"(?:(?!(?P=quote))[^\r\n]|{quoted_parameter}|[^\r\n\"'`\\]|(?<=\w)'(?=\w)))*+)",
+        rf"(?P<value>(?:[^\r\n\"'`\\|,;=]++|[|,;](?!{another})|{quoted_parameter}|=|{quotation_inside})*)",
         re.ASCII | re.IGNORECASE,
     )
 

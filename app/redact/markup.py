@@ -17,20 +17,20 @@ def _forms() -> tuple[re.Pattern[str], ...]:
         # <input name="password" value="…">, <meta name="csrf-token" content="…">
         re.compile(
             r"(?:name|id)=[\"'](?P<name>[^\"'<>]{3,100})[\"'][^<>]{0,200}?\s(?:value|content)=(?P<quote>[\"'])"
-            r"(?P<value>(?:(?!(?P=quote))[^<>])*+)",
+            r"(?P<value>(?:(?!(?P=quote))[^<>])*)",
             re.ASCII | re.IGNORECASE,
         ),
         # <password>…</password>
         re.compile(r"<(?P<name>[\w:.-]{3,100})(?:\s[^<>]{0,200})?>(?P<value>[^<]++)", re.ASCII),
         # Content-Disposition: form-data; name="password", an empty line, the value
         re.compile(
-            r"form-data;(?:(?!\bname=)[^\r\n]){0,100}+name=\"?(?P<name>[^\"\r\n;]{3,100}+)[^\r\n]{0,200}+"
-            r"(?:\r?\n[^\r\n]{1,500}+){0,8}+\r?\n\r?\n(?P<value>[^\r\n]++)"
+            r"form-data;(?:(?!\bname=)[^\r\n]){0,100}name=\"?(?P<name>[^\"\r\n;]{3,100}+)[^\r\n]{0,200}+"
+            r"(?:\r?\n[^\r\n]{1,500}+){0,8}\r?\n\r?\n(?P<value>[^\r\n]++)"
         ),
         # {"name": "Authorization", "value": "…"}
         re.compile(
             r"[\"'](?:name|key)[\"']\s{0,8}:\s{0,8}[\"'](?P<name>[^\"'\r\n]{3,100})[\"']\s{0,8},\s{0,8}"
-            r"[\"']value[\"']\s{0,8}:\s{0,8}(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\\]|\\.)*+)",
+            r"[\"']value[\"']\s{0,8}:\s{0,8}(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\\]|\\.)*)",
             re.ASCII | re.DOTALL | re.IGNORECASE,
         ),
     )

@@ -121,6 +121,25 @@ def is_code_word(value: str) -> bool:
     return len(value) <= 32 and bool(re.fullmatch(word, value))
 
 
+@cache
+def _stems() -> re.Pattern[str]:
+    endings = _endings()
+    shortest = [one for one in endings if not any(other in one for other in endings if other != one)]
+    return re.compile("|".join([*shortest, "basic"]))
+
+
+def may_announce(text: str) -> bool:
+    """Whether a sensitive name or scheme can stand in a text; False is certain, True says: look closer."""
+    joined = _patterns()[0].sub("", text).lower()
+    return _stems().search(joined) is not None
+
+
+def is_only_a_name(text: str) -> bool:
+    """Whether a text is nothing but one of the names: a password `password` is in every second document."""
+    separators, _ = _patterns()
+    return separators.sub("", text).lower() in _endings()
+
+
 def sensitive_names() -> Iterator[str]:
     """One spelling of every name that is looked for; documentation and tests go through them."""
     yield from sorted(_endings())

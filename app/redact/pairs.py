@@ -24,6 +24,9 @@ _BEFORE_PARAMETERS = ("", "?", "&", "#", ";", ",")
 _LINE_ENDS = ("", "\n", "\r", "|", ",", ";", "}")
 
 
+_SINGLE, _DOUBLE = "'", '"'
+
+
 @cache
 def _name() -> re.Pattern[str]:
     return re.compile(
@@ -36,24 +39,28 @@ def _name() -> re.Pattern[str]:
 @cache
 def _bare() -> re.Pattern[str]:
     # `,`, `;`, `|` and `#` belong to a value unless a space or another name follows them.
-    another = r"[,;|#](?:[ \t]|[\w.%-]{1,64}+[=:])"
-    return re.compile(rf"(?:(?!{another})[^\s\"'<>&`])++", re.ASCII)
+    return re.compile(r"(?:[^\s\"'<>&`,;|#]++|[,;|#](?![ \t]|[\w.%-]{1,64}+[=:]))+", re.ASCII)
 
 
 @cache
-def _bare_in_url() -> re.Pattern[str]:
-    return re.compile(r"(?:(?![,;|](?:[ \t]|[\w.%-]{1,64}+[=:]))[^\s\"'<>&`#])++", re.ASCII)
+def _bare_in_query() -> re.Pattern[str]:
+    return re.compile(r"(?:[^\s\"'<>&`,;|#]++|[,;|](?![ \t]|[\w.%-]{1,64}+[=:]))+", re.ASCII)
 
 
 @cache
 def _quoted(quote: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:[^{quote}\\]|\\.)*+(?={quote})", re.DOTALL)
+    return re.compile(rf"{_inside(quote)}(?={quote})", re.DOTALL)
+
+
+def _inside(quote: str) -> str:
+    # Unrolled: possessive groups with choices in them are broken before Python 3.11.5 (python/cpython#106052).
+    return rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*"
 
 
 @cache
 def _element() -> re.Pattern[str]:
     return re.compile(
-        r"(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*+)(?:(?P=quote)|\\?\Z)(?P<key>\s{0,8}+:)?"
+        rf"(?:\"(?P<double>{_inside(_DOUBLE)})(?:\"|\\?\Z)|'(?P<single>{_inside(_SINGLE)})(?:'|\\?\Z))(?P<key>\s{{0,8}}+:)?"
         r"|(?P<bracket>[\[\]{}])|(?P<bare>[^\s\[\]{},:\"']++)",
         re.DOTALL,
     )
@@ -64,9 +71,12 @@ def named_values(text: str) -> Iterator[Span]:
     if not any(separator in text for separator in _SEPARATORS):
         return
     position = 0
+    known: dict[str, Name | None] = {}  # the same few names come again and again
     while found := _name().search(text, position):
         position = found.end()
-        name = announced(found["name"])
+        if found["name"] not in known:
+            known[found["name"]] = announced(found["name"])
+        name = known[found["name"]]
         if name is not None:
             spans, position = _value(text, found, name)
             yield from spans
@@ -94,16 +104,15 @@ def _line_end(text: str, start: int) -> int:
 
 
 def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
-    in_url = (
-        found["separator"] == "=" and text[max(found.start() - 1, 0) : found.start()] in _BEFORE_PARAMETERS
-    )
-    value = (_bare_in_url() if in_url else _bare()).match(text, found.end())
+    before = text[max(found.start() - 1, 0) : found.start()]
+    in_form = found["separator"] == "=" and before in _BEFORE_PARAMETERS
+    value = (_bare_in_query() if in_form and before in ("?", "&") else _bare()).match(text, found.end())
     bare = value[0].rstrip(",;.)]}") if value else ""
     end = found.end() + len(bare)
-    if bare.lower() in PLAIN_WORDS or (name.countable and _is_number(bare)):
+    if not bare or bare.lower() in PLAIN_WORDS or (name.countable and _is_number(bare)):
         return
     if name.code:
-        doubtful = not in_url or is_code_word(bare)
+        doubtful = not in_form or is_code_word(bare)
     else:
         doubtful = _is_prose(found) and is_ordinary(bare) and not _is_alone(text, found.start(), end)
     if not doubtful and name.kind == "field":
@@ -137,8 +146,10 @@ def _container(text: str, start: int, name: Name) -> tuple[list[Span], int]:
             depth += 1 if element["bracket"] in "[{" else -1
             if depth == 0:
                 return spans, element.end()
-        elif element["text"] and not element["key"]:
-            spans.append(Span(element.start("text"), element.end("text"), name.kind))
+        elif not element["key"] and (
+            inside := "double" if element["double"] else "single" if element["single"] else ""
+        ):
+            spans.append(Span(element.start(inside), element.end(inside), name.kind))
         elif element["bare"] and _is_bare_leaf(element["bare"], name):
             spans.append(Span(element.start(), element.end(), name.kind))
     return spans, len(text)

@@ -23,7 +23,7 @@ def _marker() -> re.Pattern[str]:
 @cache
 def _lines() -> re.Pattern[str]:
     header = r"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\r\n]*+"
-    return re.compile(rf"[ \t]*+[A-Za-z0-9+/=]*+(?:[\r\n]+[ \t]*+(?:{header}|[A-Za-z0-9+/=]*+))*+")
+    return re.compile(rf"[ \t]*+[A-Za-z0-9+/=]*+(?:[\r\n]++[ \t]*+(?:{header}|[A-Za-z0-9+/=]*+))*")
 
 
 @cache
@@ -50,11 +50,13 @@ def private_keys(text: str) -> Iterator[Span]:
 
 
 def _endless(text: str, marker: re.Match[str], limit: int) -> Iterator[Span]:
-    body = _lines().match(text, marker.end(), limit)
-    end = body.end() if body else marker.end()
-    if text[marker.end() : end].strip() and not text[marker.end() : end].startswith((" ", "\t")):
-        yield Span(marker.start(), end, "private-key")
-    yield from _fragments(text, marker.end(), limit)
+    start = marker.end()
+    body = _lines().match(text, start, limit)
+    # A space after the marker is a sentence about it; lines of base64 are a key.
+    if body and body[0].strip() and not body[0].startswith((" ", "\t")):
+        start = body.end()
+        yield Span(marker.start(), start, "private-key")
+    yield from _fragments(text, start, limit)
 
 
 def _headless(text: str, edge: int, marker: re.Match[str]) -> Iterator[Span]:
@@ -65,7 +67,7 @@ def _headless(text: str, edge: int, marker: re.Match[str]) -> Iterator[Span]:
         start -= len(line)
     if text[start : marker.start()].strip():
         yield Span(start, marker.end(), "private-key")
-    yield from _fragments(text, edge, marker.start())
+    yield from _fragments(text, edge, start)
 
 
 def _fragments(text: str, start: int, end: int) -> Iterator[Span]:

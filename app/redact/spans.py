@@ -58,9 +58,12 @@ def hide_masks(text: str) -> str:
 
 
 def united(spans: Iterable[Span]) -> list[Span]:
-    """Disjoint spans in order; what overlaps becomes one, of the kind that reaches furthest from the first start."""
+    """Disjoint spans in order; what overlaps becomes one, of the kind that reaches furthest from the first start.
+
+    Of equal ranges the one that says more than that the secret was known gives its kind.
+    """
     result: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+    for span in sorted(spans, key=lambda one: (one.start, -one.end, one.kind == "known")):
         if not result or span.start >= result[-1].end:
             result.append(span)
         elif span.end > result[-1].end:

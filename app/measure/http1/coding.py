@@ -14,6 +14,8 @@ CHAIN_LIMIT = 4
 """Codings of one body; real ones have one, and each further one multiplies."""
 COUNT_LIMIT = 10_485_760
 """Decoded bytes of one link that are counted beyond what is kept: 10 MiB cost about 20 ms."""
+MEMBER_LIMIT = 100
+"""Members of one gzip stream; a thousand empty ones fit into 20 kB and each costs as much as a real one."""
 _STEP = 65_536
 _KNOWN = frozenset({"gzip", "x-gzip", "deflate"})
 
@@ -69,22 +71,28 @@ def undo(data: bytes, codings: Sequence[str], *, keep: int, count: int, is_whole
 
 def _inflated(blocks: Iterable[bytes], coding: str, limit: int, *, is_whole: bool) -> Iterator[bytes]:
     """One link of the chain, at most one step at a time; a further gzip member continues the stream."""
-    produced = 0
+    produced = members = 0
     inflater = None
     for block in blocks:
         rest = block
         while rest:
             if inflater is None or inflater.eof:
-                if inflater is not None and not (coding != "deflate" and rest.startswith(b"\x1f\x8b")):
-                    return  # padding after the end of the stream, which other clients ignore too
+                if inflater is not None and not _goes_on(coding, rest):
+                    return
                 inflater = zlib.decompressobj(_window(coding, rest))
+                members += 1
             out, rest = _step(inflater, rest)
             produced += len(out)
             yield out
-            if produced >= limit and (rest or not inflater.eof):
+            if (produced >= limit or members >= MEMBER_LIMIT) and (rest or not inflater.eof):
                 raise _Bound
     if is_whole and (inflater is None or not inflater.eof):
         raise _Fault("cut")
+
+
+def _goes_on(coding: str, rest: bytes) -> bool:
+    """Whether another gzip member follows; anything else is padding, which other clients ignore too."""
+    return coding != "deflate" and rest.startswith(b"\x1f\x8b")
 
 
 def _step(inflater: zlib._Decompress, data: bytes) -> tuple[bytes, bytes]:

@@ -181,8 +181,8 @@ class Exchange:
         body = self.answer.open_body()
         data = bytes(self._seen)
         while True:
-            if data and not body.add(self._fed(framing, data)):
-                raise self._too_large(body)
+            if data:
+                self._feed(framing, body, data)
             data = b"" if framing.is_done else await self._more_body(framing)
             if not data:
                 break
@@ -218,9 +218,11 @@ class Exchange:
         except HeadError as error:
             raise self._failed("protocol_error", str(error)) from error
 
-    def _fed(self, framing: Framing, data: bytes) -> bytes:
+    def _feed(self, framing: Framing, body: Body, data: bytes) -> None:
         try:
-            return framing.feed(data)
+            for piece in framing.feed(data):
+                if not body.add(piece):
+                    raise self._too_large(body)
         except FramingError as error:
             code: ProbeErrorCode = "too_large" if error.is_too_large else "protocol_error"
             raise self._failed(code, str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from app.measure.http1.head import Head
@@ -27,8 +28,11 @@ class Framing(Protocol):
     surplus: bytes
     """What came behind the end of the message."""
 
-    def feed(self, data: bytes) -> bytes:
-        """The body that these bytes hold; `FramingError` when they are not what was announced."""
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The pieces of the body that these bytes hold, then `FramingError` where they are not what was announced.
+
+        To be read to its end before more is fed.
+        """
         ...
 
 
@@ -49,13 +53,13 @@ class ByLength:
         self.surplus = b""
         self._remaining = length
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> Iterable[bytes]:
         """See `Framing`."""
         body = data[: self._remaining]
         self._remaining -= len(body)
         self.is_done = self._remaining == 0
         self.surplus += data[len(body) :]
-        return body
+        return (body,)
 
 
 class UntilClosed:
@@ -65,9 +69,9 @@ class UntilClosed:
     is_done = False
     surplus = b""
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> Iterable[bytes]:
         """See `Framing`."""
-        return data
+        return (data,)
 
 
 class Chunked:
@@ -84,22 +88,19 @@ class Chunked:
         self._connection.receive_data(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         self._connection.next_event()
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> Iterable[bytes]:
         """See `Framing`."""
         import h11
 
         self._connection.receive_data(data)
-        pieces: list[bytes] = []
         try:
-            while (event := self._connection.next_event()) is not h11.NEED_DATA:
+            while not self.is_done and (event := self._connection.next_event()) is not h11.NEED_DATA:
                 if isinstance(event, h11.Data):
-                    pieces.append(event.data)
-                elif isinstance(event, h11.EndOfMessage):
+                    yield event.data
+                else:  # h11 has no other event to give here: the trailers were read
                     self.is_done = True
                     self.surplus = self._connection.trailing_data[0]
-                    break
         except h11.RemoteProtocolError as error:
             if error.error_status_hint == 431:
                 raise FramingError("a chunk's head or trailers without an end", is_too_large=True) from error
             raise FramingError(str(error).partition(": b")[0]) from error
-        return b"".join(pieces)

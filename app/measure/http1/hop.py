@@ -67,8 +67,6 @@ async def take(hop: Hop, bench: Bench, number: int, connect_timeout_s: float | N
     finally:
         _leave(hop)
     if failed is not None:
-        if hop.stream is not None:
-            failed.phase = hop.ended_in  # the stream does not know what its bytes were for
         hop.note(failed)
     if hop.is_answered:
         bench.progress(f"answered with status {hop.answer.status}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Network
+
 import pytest
 
 from policy.address import classify_text
@@ -34,6 +36,7 @@ PROFILE, HOSTS = "PLINTH_FACTS_NET_PROFILE", "PLINTH_FACTS_ALLOW_HOSTS"
             f"{PROFILE}=allowlist with {HOSTS} entry a.test:80@shared",
         ),
         (LISTED, asked("localhost", "127.0.0.1"), f"{HOSTS} entry localhost:80"),
+        (LISTED, asked("localhost", "100.64.0.1"), None),
         (LISTED, asked("b.test", "8.8.8.8"), f"{HOSTS} entry b.test:80"),
         (LISTED, asked("a.test", "10.0.0.1", own=True), f"{HOSTS} entry a.test:80@loopback"),
         (LISTED, asked("a.test", "10.0.0.1", "8.8.8.8"), None),
@@ -59,3 +62,12 @@ def test_a_name_gets_the_setting_that_would_look_it_up() -> None:
     assert advise_name(Rules("loopback"), "a.test", 80) == f"{PROFILE}=private"
     assert advise_name(Rules("deny-all"), "x.localhost", 80) == f"{PROFILE}=loopback"
     assert advise_name(LISTED, "b.test", 80) == f"{HOSTS} entry b.test:80"
+
+
+def test_a_prefix_that_is_set_already_is_not_advised_again() -> None:
+    rules = Rules("private", nat64=(IPv6Network("64:ff9b:1::/48"),))
+    text = "64:ff9b:1:808:8:800::"
+    question = Question("a.test", 80, classify_text(text, rules.nat64), text)
+
+    assert question.place.label == "public via NAT64"
+    assert advise(rules, [question]) == f"{PROFILE}=allowlist with {HOSTS} entry a.test:80"

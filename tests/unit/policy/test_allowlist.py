@@ -33,6 +33,11 @@ GOOD = {
         "vpn.example:443@shared",
     ),
     "localhost carries its mark": ("localhost:80", Entry("localhost", 80, None, "loopback"), "localhost:80"),
+    "another mark of localhost shows": (
+        "localhost:80@shared",
+        Entry("localhost", 80, None, "shared"),
+        "localhost:80@shared",
+    ),
     "below localhost too": ("a.localhost:80", Entry("a.localhost", 80, None, "loopback"), "a.localhost:80"),
     "other letters": ("bücher.test:80", Entry("xn--bcher-kva.test", 80, None, None), "xn--bcher-kva.test:80"),
 }

@@ -60,18 +60,22 @@ def test_more_than_a_burst_can_never_be_had() -> None:
     assert Budget(None, Rate(600, 60)).take("a:1", 61, 0.0) == inf
 
 
-def test_a_bucket_never_holds_more_than_its_burst() -> None:
-    one = Budget(Rate(60, 2), None)
+@pytest.mark.parametrize(
+    "one", [Budget(Rate(60, 2), None), Budget(None, Rate(60, 2))], ids=["target", "overall"]
+)
+def test_a_bucket_never_holds_more_than_its_burst(one: Budget) -> None:
     one.take("a:1", 1, 0.0)
 
     assert [one.take("a:1", 2, 1000.0), one.take("a:1", 1, 1000.0)] == [0.0, 1.0]
 
 
-def test_a_clock_that_goes_back_gives_nothing_away() -> None:
-    one = Budget(Rate(60, 1), Rate(60, 1))
+@pytest.mark.parametrize(
+    "one", [Budget(Rate(60, 2), None), Budget(None, Rate(60, 2))], ids=["target", "overall"]
+)
+def test_a_clock_that_goes_back_gives_nothing_away(one: Budget) -> None:
     one.take("a:1", 1, 100.0)
 
-    assert [one.take("a:1", 1, 0.0), one.take("a:1", 1, 100.5), one.take("a:1", 1, 101.0)] == [1.0, 0.5, 0.0]
+    assert [one.take("a:1", 1, now) for now in (0.0, 0.0, 100.5, 101.0)] == [0.0, 1.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("tokens", [0, -1])

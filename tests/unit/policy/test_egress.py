@@ -235,6 +235,10 @@ def test_no_entry_by_name_reaches_what_has_no_mark(address: str) -> None:
     assert (decision.allowed, decision.configure) == (False, None)
 
 
+def test_a_host_that_comes_with_capitals_or_a_dot_is_the_listed_one() -> None:
+    assert listed("a.test:80").decide_address("A.Test.", 80, ip_address(PUBLIC)).allowed
+
+
 def test_an_address_of_this_host_counts_as_loopback_for_a_name() -> None:
     address = ip_address("10.0.0.5")
 
@@ -298,6 +302,14 @@ MIXED = {
         "metadata",
     ),
     "IPv6 refused beside IPv4": ("allowlist", "mix.test:80", [PUBLIC, "fd00::5"], "not_public", "private"),
+    "the gravest speaks": ("loopback", "", [PUBLIC, "169.254.169.254", PRIVATE], "never", "metadata"),
+    "of equals the first in the alphabet speaks": (
+        "loopback",
+        "",
+        ["8.8.8.8", PRIVATE],
+        "outside_profile",
+        "private",
+    ),
     "forty and one": (
         "allowlist",
         "mix.test:80",

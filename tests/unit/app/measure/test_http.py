@@ -81,19 +81,29 @@ def test_a_deadline_that_has_passed_already_is_a_timeout(measure: Measure, scrip
 
 def test_a_cancelled_measurement_is_an_outcome_and_the_task_goes_on(measure: Measure, script: Script) -> None:
     network = script({HERE: [b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "silence"]})
-    cancelling: list[int] = []
+    tasks: list[asyncio.Task[Any] | None] = []
 
     def cancel(message: str) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        cancelling.append(task.cancelling())
+        tasks.append(asyncio.current_task())
+        assert tasks[0] is not None
+        tasks[0].cancel()
 
     outcome = measure(URL, network, progress=cancel)
 
     assert (outcome.ok, outcome.data["http_status"], outcome.data["body"]) == (True, 200, "abc")
     assert (outcome.error["code"], outcome.error["phase"]) == ("cancelled", "cancel")
-    assert (cancelling, network.channels[0].closed) == ([1], "close")
+    assert network.channels[0].closed == "close"
+    assert [task.cancelling() for task in tasks if task] == [0]
+
+
+def test_a_peer_that_is_faster_than_we_are_does_not_outrun_the_deadline(
+    measure: Measure, script: Script
+) -> None:
+    network = script({HERE: [b"HTTP/1.1 200 OK\r\n\r\n", *[b"x"] * 100_000]})
+
+    outcome = measure(URL, network, deadline_s=0.05)
+
+    assert (outcome.error["code"], outcome.data["body_bytes"]["encoded"] < 100_000) == ("timeout", True)
 
 
 def test_progress_tells_of_the_connection_and_of_the_answer(measure: Measure, script: Script) -> None:

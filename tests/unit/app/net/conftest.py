@@ -119,6 +119,7 @@ class TlsPeer:
     ) -> None:
         self.heard = b""
         self.sni: str | None = None
+        self.alert: str | None = None
         self.closed = False
         self.bytes_sent = 0
         self.bytes_received = 0
@@ -146,8 +147,8 @@ class TlsPeer:
             self._work()
         except ssl.SSLWantReadError:
             return
-        except ssl.SSLError:
-            self._ready = True  # an alert is in the queue, or the client has sent one
+        except ssl.SSLError as error:
+            self.alert = error.reason  # of the client, or our own, which is in the queue
 
     def _work(self) -> None:
         if not self._ready:

@@ -114,7 +114,7 @@ def test_the_extensions_are_read() -> None:
     ("key", "expected"),
     [
         (rsa.generate_private_key(65537, 2048), {"type": "RSA", "bits": 2048, "curve": None}),
-        (dsa.generate_private_key(1024), {"type": "DSA", "bits": 1024, "curve": None}),
+        (dsa.generate_private_key(2048), {"type": "DSA", "bits": 2048, "curve": None}),
         (ed25519.Ed25519PrivateKey.generate(), {"type": "Ed25519", "bits": 256, "curve": None}),
         (ed448.Ed448PrivateKey.generate(), {"type": "Ed448", "bits": 456, "curve": None}),
         (x25519.X25519PrivateKey.generate(), {"type": "1.3.101.110", "bits": None, "curve": None}),

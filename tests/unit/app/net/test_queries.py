@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
@@ -131,6 +132,18 @@ def test_a_silent_server_is_asked_again_and_then_times_out(dns_server: Any) -> N
     assert len(server.queries) == 4
 
 
+def test_every_try_has_an_id_of_its_own(dns_server: Any) -> None:
+    ids: list[int] = []
+
+    def handler(query: dns.message.Message, _transport: str) -> list[bytes]:
+        ids.append(query.id)
+        return []
+
+    failure(at(dns_server(handler), seconds=0.05, attempts=4))
+
+    assert len(set(ids)) > 6
+
+
 def test_a_closed_port_is_a_failed_resolver_without_waiting(byte_server: Any) -> None:
     server = byte_server([["eof"]])  # it holds the TCP port of that number; nothing listens on the UDP one
 
@@ -191,7 +204,7 @@ def test_the_ids_of_queries_are_not_counted_up(dns_server: Any) -> None:
         failure(at(dns_server(handler)))
 
     assert len(set(ids)) > 12
-    assert len({later - earlier for earlier, later in zip(ids, ids[1:], strict=False)}) > 8
+    assert len({later - earlier for earlier, later in itertools.pairwise(ids)}) > 8
 
 
 def test_an_answer_that_was_cut_comes_over_tcp(dns_server: Any) -> None:
@@ -265,6 +278,6 @@ def test_a_cancelled_lookup_leaves_no_descriptor_behind(
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await ask("svc.test", at(server, seconds=60.0), free)
-        return descriptors() == before
+        return descriptors() <= before
 
     assert asyncio.run(stopped())

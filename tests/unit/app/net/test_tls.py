@@ -124,9 +124,11 @@ def test_an_unknown_issuer_has_its_own_code(
     path = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(path))
 
-    error, tls = failure(tls_peer(server_context), str(path))
+    peer = tls_peer(server_context)
+    error, tls = failure(peer, str(path))
 
     assert (error.code, tls["verify"]["code"]) == ("certificate_unknown_issuer", 20)
+    assert peer.alert == "TLSV1_ALERT_UNKNOWN_CA"
 
 
 def test_a_peer_that_speaks_no_tls_has_no_certificate(
@@ -245,7 +247,7 @@ def test_a_broken_record_is_a_failure_of_the_phase_and_pending_leaves_it_to_rece
         await stream.receive()
         phases.begin("body")
         peer._outgoing.write(b"\x17\x03\x03\x00\x05abcde")
-        held = stream.pending()
+        held = stream.pending() + stream.pending()
         with pytest.raises(ProbeFailed) as caught:
             await stream.receive()
         stream.close()

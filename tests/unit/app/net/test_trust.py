@@ -52,7 +52,7 @@ def test_the_environment_has_no_say(ca_file: str, tmp_path: Path, monkeypatch: p
     built = trust(TrustStore())
 
     assert built.store == system
-    assert built.context.keylog_filename is None
+    assert not built.context.keylog_filename
     assert "trustme" not in str(built.context.get_ca_certs())
     assert not (tmp_path / "keys.log").exists()
 
@@ -86,9 +86,12 @@ def test_without_them_the_bundle_of_a_distribution_is_taken(tmp_path: Path, expe
         bundle.touch()
     (tmp_path / "empty").mkdir()
 
-    store = system_store(paths(str(tmp_path / "missing"), str(tmp_path / "empty")), [str(bundle)])
+    stores = [
+        system_store(paths(str(tmp_path / "missing"), str(tmp_path / name)), [str(bundle)])
+        for name in ("empty", "missing")
+    ]
 
-    assert store.name.rpartition("/")[2] == expected
+    assert [store.name.rpartition("/")[2] for store in stores] == [expected, expected]
 
 
 def test_a_machine_without_a_store_trusts_nothing() -> None:

@@ -147,7 +147,7 @@ def test_many_appends_at_once_share_writes_and_syncs(
 def test_appends_to_all_logs_have_ids_that_grow_over_all_of_them(
     open_log: Callable[..., FileLog], measured: bytes
 ) -> None:
-    log = open_log(SteeredClock(10**18))
+    log = open_log(SteeredClock(10**18), randomness=bytes)
 
     async def one_by_one() -> list[Stored]:
         names: list[LogName] = ["observations", "claims", "documents", "observations"]
@@ -345,7 +345,7 @@ def test_a_file_that_was_renamed_away_is_not_written_to(
 def test_a_removed_file_is_made_again_and_its_ids_go_on(
     open_log: Callable[..., FileLog], append: Append, place: Place
 ) -> None:
-    log = open_log(SteeredClock(10**18))
+    log = open_log(SteeredClock(10**18), randomness=bytes)
     earlier = append(log, 3)
     place().unlink()
 
@@ -761,3 +761,18 @@ def test_a_log_that_was_never_used_is_closed_without_a_thread(tmp_path: Path) ->
 
     assert threading.active_count() == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_that_cannot_be_read_is_a_typed_error(open_log: Callable[..., FileLog]) -> None:
+    log = open_log(files=ScriptedFiles(open=[OSError(errno.EACCES, "no")]))
+
+    with pytest.raises(StoreError) as failure:
+        list(log.read("p", "observations"))
+
+    assert failure.value.reason == "permission"
+
+
+def test_any_number_of_project_names_is_accepted(open_log: Callable[..., FileLog]) -> None:
+    log = open_log()
+
+    assert [list(log.read(f"p{number}", "claims")) for number in range(1_100)] == [[]] * 1_100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -85,3 +86,14 @@ def test_lines_longer_than_a_block_are_put_together(lines: Lines) -> None:
     long = b'{"v":2,"x":"' + b"z" * 300_000 + b'"}\n'
 
     assert read(long + lines([4])) == ([(0, None), (len(long), 4)], [])
+
+
+def test_a_huge_line_is_not_kept_in_memory() -> None:
+    length = 10 * MAX_LINE_BYTES
+    tracemalloc.start()
+
+    found = list(read_lines(lambda size, offset: bytes(min(size, length - offset)), 0, length, "f"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (found, peak < 2 * MAX_LINE_BYTES) == ([Damage("f", 0, length, "too_long")], True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -102,3 +103,14 @@ def test_a_line_beyond_the_limit_is_passed_over_without_being_kept() -> None:
 )
 def test_damage_without_a_line_feed_is_torn_unless_it_never_was_a_line(reason: object, expected: str) -> None:
     assert unfinished(reason) == expected  # type: ignore[arg-type]  # a column of the table
+
+
+def test_a_huge_line_is_not_kept_in_memory() -> None:
+    length = 10 * MAX_LINE_BYTES
+    tracemalloc.start()
+
+    found = list(lines_backwards(lambda size, _offset: bytes(size), 0, length))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (found, peak < 2 * MAX_LINE_BYTES) == ([(0, None)], True)

@@ -103,12 +103,25 @@ def test_an_unknown_coding_stays_as_it_came(play: Play, coding: str) -> None:
     assert content.fault is None
 
 
-def test_a_chain_of_too_many_codings_is_a_protocol_error(play: Play) -> None:
-    content = answered(play, b"text", "Content-Encoding: " + ", ".join(["gzip"] * 5))
+def test_a_chain_of_too_many_codings_is_a_protocol_error_however_good_it_is(play: Play) -> None:
+    body = b"text"
+    for _ in range(5):
+        body = gzip.compress(body)
+
+    content = answered(play, body, "Content-Encoding: " + ", ".join(["gzip"] * 5))
 
     assert content.fault is not None
     assert (content.fault.code, content.fault.phase) == ("protocol_error", "body")
-    assert content.facts["body_encoding"] == "base64"
+    assert (content.facts["body_encoding"], b64decode(content.facts["body"])) == ("base64", body)
+
+
+def test_a_copy_of_the_encoded_body_that_was_cut_says_so_although_nothing_came_of_it(play: Play) -> None:
+    empty_blocks = b"\x00\x00\x00\xff\xff" * 220_000
+
+    facts = answered(play, empty_blocks, "Content-Encoding: deflate", read_limit=2_000_000).facts
+
+    assert (facts["body"], facts["truncated"]) == (None, True)
+    assert facts["body_bytes"] == {"encoded": 1_100_000, "decoded": 0, "decoded_at_least": True}
 
 
 def test_a_compressed_body_that_ends_early_keeps_its_beginning(play: Play) -> None:

@@ -278,7 +278,19 @@ def test_a_value_that_is_no_utf8_is_read_as_latin1_and_marked() -> None:
     assert (text_of("ä".encode()), text_of(b"\xe4")) == (("ä", False), ("ä", True))
 
 
-def test_a_fast_peer_does_not_keep_the_loop_to_itself(play: Play) -> None:
-    played = play(OK + b"Content-Length: 100\r\n\r\n", *[b"x"] * 100)
+def test_the_blank_line_may_come_in_pieces(play: Play) -> None:
+    heads = [play(OK + b"A: b\r", b"\n\r", b"\nx").answer.head, play(OK + b"A: b\r\n\r", b"\nx").answer.head]
 
-    assert (played.answer.complete, len(played.body)) == (True, 100)
+    assert [head.fields for head in heads] == [[(b"A", b"b")], [(b"A", b"b")]]
+
+
+def test_a_head_above_the_limit_is_too_large_although_its_end_is_there(play: Play) -> None:
+    played = play(OK + b"A: " + b"x" * HEAD_LIMIT + b"\r\n\r\n")
+
+    assert (played.failure, played.answer.status) == (("head", "too_large"), None)
+
+
+def test_a_body_behind_a_head_may_be_longer_than_the_limit_of_heads(play: Play) -> None:
+    played = play(OK + b"Content-Length: 70000\r\n\r\n" + b"x" * 70_000)
+
+    assert (played.failed, played.answer.body.received) == (None, 70_000)

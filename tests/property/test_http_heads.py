@@ -1,0 +1,136 @@
+"""Laws of reading an answer: h11 as the second opinion about heads, and no dependence on how bytes are cut."""
+
+from __future__ import annotations
+
+import h11
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.measure.http1.framing import Chunked, FramingError
+from app.measure.http1.head import END, HeadError, parse_head
+
+LINES = st.sampled_from(
+    [
+        *(
+            b"A: b",
+            b"a:b ",
+            b"A:",
+            b"Set-Cookie: \xe4\xf6",
+            b"X-Y: a\tb",
+            b"A : b",
+            b": x",
+            b"nocolon",
+            b" folded",
+            b"\tx",
+        ),
+        *(
+            b"Content-Length: 3",
+            b"content-length: 3, 3",
+            b"Content-Length: 4",
+            b"Content-Length: +3",
+            b"Content-Length:",
+        ),
+        *(
+            b"Transfer-Encoding: chunked",
+            b"TRANSFER-ENCODING: Chunked",
+            b"Transfer-Encoding: gzip",
+            b"A: b\x00",
+            b"A: \x0c",
+        ),
+        *(
+            b"Content-Length: 99999999999999999999",
+            b"Content-Length: 999999999999999999999",
+            b"A: b\rc",
+            b"A: b\x1f",
+        ),
+    ]
+)
+STATUS_LINES = st.sampled_from(
+    [
+        *(
+            b"HTTP/1.1 200 OK",
+            b"HTTP/1.0 404",
+            b"HTTP/1.1 200 ",
+            b"HTTP/1.1 600 a b",
+            b"HTTP/1.1 099 X",
+            b"HTTP/1.1 20 X",
+        ),
+        *(
+            b"HTTP/1.1 200\tOK",
+            b"HTTP/1.1 200 O\x00K",
+            b"http/1.1 200 OK",
+            b"HTTP/1 200 OK",
+            b"HTTP/1.1 2000 OK",
+            b"ICY 200 OK",
+        ),
+    ]
+)
+HEADS = st.tuples(STATUS_LINES | st.binary(max_size=20), st.lists(LINES | st.binary(max_size=12), max_size=6))
+ENDS = st.sampled_from([b"\r\n", b"\n"])
+
+
+def second_opinion(block: bytes) -> tuple[int, list[tuple[bytes, bytes]], bool] | None:
+    """Status, fields without those of the framing, and whether it is chunked; None when h11 refuses."""
+    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=1_000_000)
+    connection.send(h11.Request(method="GET", target="/", headers=[("Host", "a")]))
+    connection.receive_data(block)
+    try:
+        event = connection.next_event()
+    except h11.RemoteProtocolError:
+        return None
+    if not isinstance(event, h11.Response | h11.InformationalResponse):
+        return None
+    names = [name for name, _ in event.headers]
+    fields = [pair for pair in event.headers if pair[0] not in (b"content-length", b"transfer-encoding")]
+    return event.status_code, [(name, bytes(value)) for name, value in fields], b"transfer-encoding" in names
+
+
+def ours(block: bytes) -> tuple[int, list[tuple[bytes, bytes]], bool] | None:
+    try:
+        head = parse_head(block)
+    except HeadError:
+        return None
+    fields = [(name.lower(), value) for name, value in head.fields]
+    rest = [pair for pair in fields if pair[0] not in (b"content-length", b"transfer-encoding")]
+    return head.status, rest, head.is_chunked
+
+
+@given(HEADS, ENDS)
+def test_a_head_is_read_as_h11_reads_it_or_refused_as_h11_refuses(
+    head: tuple[bytes, list[bytes]], end: bytes
+) -> None:
+    status_line, lines = head
+    block = end.join([status_line, *lines, b"", b""])
+    found = END.search(block)
+    if found is None or block.startswith((b"\n", b"\r\n")):
+        return  # h11 has its own view of where such a head ends
+    block = block[: found.end()]
+    second = second_opinion(block)
+    if second is not None and (second[0] == 101 or not block.startswith(b"HTTP/1.")):
+        return  # what we refuse on top
+
+    assert ours(block) == second
+
+
+@given(st.lists(st.binary(min_size=1, max_size=8), max_size=8), st.integers(1, 5))
+def test_chunks_do_not_depend_on_how_they_are_cut(pieces: list[bytes], step: int) -> None:
+    wire = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\nrest"
+    framing = Chunked()
+
+    body = b""
+    rest = wire
+    while not framing.is_done:
+        body += b"".join(framing.feed(rest[:step]))
+        rest = rest[step:]
+
+    assert (body, framing.surplus + rest) == (b"".join(pieces), b"rest")
+
+
+@given(st.binary(min_size=1, max_size=60))
+def test_any_bytes_are_chunks_or_a_framing_error(data: bytes) -> None:
+    try:
+        body = b"".join(Chunked().feed(data))
+    except FramingError:
+        body = b""
+
+    assert len(body) <= len(data)
