@@ -40,7 +40,8 @@ class SystemClock:
 def utc_text(wall_ns: int) -> str:
     """The stored form of an instant: `2026-09-22T08:14:03.482119Z`, microseconds, UTC (RFC 3339)."""
     seconds, rest = divmod(wall_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+    instant = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000, tzinfo=None)
+    return f"{instant.isoformat(timespec='microseconds')}Z"
 
 
 def local_text(wall_ns: int) -> str:

@@ -75,6 +75,7 @@ StoreReason = Literal[
     "permission",
     "symlink",
     "closed",
+    "too_large",
 ]
 
 

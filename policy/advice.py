@@ -51,18 +51,17 @@ def _entries(host: str, port: int) -> Iterator[Entry]:
     if is_literal(host):
         yield Entry(host, port, parse_address(host), None)
         return
-    if not is_local_name(host):
-        yield Entry(host, port, None, None)
+    if is_local_name(host):
+        yield Entry(host, port, None, "loopback")
+        return
+    yield Entry(host, port, None, None)
     for mark in sorted(MARKS):
         yield Entry(host, port, None, mark)
 
 
 def _with_nat64(rules: Rules, asked: Sequence[Question]) -> str | None:
     """The same once more with the translators of the answer vouched for."""
-    carried = [each.place.effective for each in asked if each.place.name == "nat64"]
-    # The network of a local-use prefix is not ours to know; the common /96 is what its label was read with.
-    prefixes = {IPv6Network((int(each) >> 32 << 32, 96)) for each in carried if each is not None}
-    prefixes -= set(rules.nat64)
+    prefixes = {prefix for each in asked for prefix in _not_vouched(rules, each)}
     if not prefixes:
         return None
     nat64 = tuple(sorted({*rules.nat64, *prefixes}, key=lambda prefix: (-prefix.prefixlen, prefix)))
@@ -75,6 +74,17 @@ def _with_nat64(rules: Rules, asked: Sequence[Question]) -> str | None:
         if all(judge_address(candidate, each).allowed for each in vouched):
             return f"{text} and {setting}"
     return None
+
+
+def _not_vouched(rules: Rules, asked: Question) -> Iterator[IPv6Network]:
+    """The prefix that the setting lacks for this address, if it is one behind NAT64."""
+    effective = asked.place.effective
+    if asked.place.name != "nat64" or effective is None or any(effective in each for each in rules.nat64):
+        return
+    # The network of a local-use prefix is not ours to know; the common /96 is what its label was read with, and
+    # it is one only with bits 64 to 71 zero (RFC 6052).
+    if not int(effective) >> 56 & 0xFF:
+        yield IPv6Network((int(effective) >> 32 << 32, 96))
 
 
 def _reclassified(asked: Question, nat64: Sequence[IPv6Network]) -> Question:

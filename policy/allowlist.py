@@ -34,7 +34,8 @@ class Entry:
     @property
     def text(self) -> str:
         """The entry as an operator would write it."""
-        mark = "" if self.mark is None or is_local_name(self.host) else f"@{self.mark}"
+        implied = self.mark is None or (self.mark == "loopback" and is_local_name(self.host))
+        mark = "" if implied else f"@{self.mark}"
         return f"{host_port_text(self.host, self.port)}{mark}"
 
 

@@ -13,7 +13,7 @@ import msgspec
 from app.clock import Clock, local_text
 from app.errors import StoreError, ToolError
 from app.measure.kind import Bench, Kind, Limits
-from app.records.codec import body
+from app.records.codec import Unstorable, body
 from app.records.events import Measured
 from app.records.names import BadProjectName, normalise_project
 from app.redact import Redactor
@@ -97,16 +97,23 @@ def _project(text: str) -> str:
 
 async def _keep(log: Log, project: str, event: Measured) -> Stored | StoreError:
     """Append, also while the call is being cancelled: what was measured is kept, so that it can be cited."""
-    writing = asyncio.ensure_future(log.append(project, OBSERVATIONS, "o", body(event)))
+    writing = asyncio.ensure_future(_append(log, project, event))
     while not writing.done():
         try:
             await asyncio.wait([writing])
         except asyncio.CancelledError:
             continue
-    error = writing.exception()
-    if error is not None and not isinstance(error, StoreError):
-        raise error
-    return error or writing.result()
+    return writing.result()
+
+
+async def _append(log: Log, project: str, event: Measured) -> Stored | StoreError:
+    """The acknowledgement, or why there is none: measuring goes on without a log, and says so."""
+    try:
+        return await log.append(project, OBSERVATIONS, "o", body(event))
+    except StoreError as error:
+        return error
+    except Unstorable as error:
+        return StoreError("too_large", str(error))
 
 
 def _answer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_network
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy.address import classify
@@ -122,6 +122,8 @@ def test_an_ipv4_address_gets_one_verdict_in_every_spelling(
 
 
 @given(names, addresses, ports, profiles, nat64)
+@example("a.test", IPv6Address("64:ff9b:1:2df:932c:384a:100:0"), 1, "deny-all", "")
+@example("localhost", IPv4Address("100.64.0.0"), 1, "deny-all", "")
 @settings(deadline=None)  # the first target imports yarl
 def test_the_advice_of_a_refusal_works(
     name: str, address: IPAddress, port: int, profile: str, prefixes: str

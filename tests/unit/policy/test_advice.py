@@ -71,3 +71,16 @@ def test_a_prefix_that_is_set_already_is_not_advised_again() -> None:
 
     assert question.place.label == "public via NAT64"
     assert advise(rules, [question]) == f"{PROFILE}=allowlist with {HOSTS} entry a.test:80"
+
+
+def test_a_prefix_that_is_set_is_not_read_at_another_length_to_find_advice() -> None:
+    rules = Rules("private", nat64=(IPv6Network("64:ff9b:1::/48"),))
+    text = "64:ff9b:1:c000:0:900:808:808"
+    question = Question("a.test", 80, classify_text(text, rules.nat64), text)
+
+    assert question.place.label == "ietf-protocol via NAT64"
+    assert advise(rules, [question]) is None
+
+
+def test_an_address_that_no_nat64_prefix_can_hold_gets_no_advice() -> None:
+    assert advise(LISTED, asked("a.test", "64:ff9b:1:2df:932c:384a:808:808")) is None

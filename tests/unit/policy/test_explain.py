@@ -114,3 +114,9 @@ def test_what_is_no_target_is_explained_without_being_shown() -> None:
 )
 def test_an_explanation_is_rendered_in_lines(policy: Policy, text: str, lines: list[str]) -> None:
     assert render(explain(policy, text)).splitlines() == lines
+
+
+def test_a_name_that_nothing_here_knows_is_explained_as_not_looked_up() -> None:
+    explained = explain(LOOPBACK, "http://nas.test/", [])
+
+    assert (explained["allowed"], explained["rule"], explained["addresses"]) == (False, "no_lookup", [])

@@ -114,6 +114,15 @@ def test_measuring_goes_on_where_nothing_can_be_stored_and_says_why(tmp_path: Pa
     assert answer["data"] == {"kind": "try"}
 
 
+def test_an_observation_that_fits_no_line_is_answered_and_not_stored(tmp_path: Path) -> None:
+    async def vast(_params: Params, _bench: Bench) -> Outcome:
+        return Outcome(ok=True, data={"kind": "x" * (17 << 20)})
+
+    answer = measure(tmp_path, vast)
+
+    assert (answer["stored"], answer["not_stored"]["reason"]) == (False, "too_large")
+
+
 def test_a_measurement_that_is_cancelled_while_it_is_written_is_kept(tmp_path: Path) -> None:
     tool, log = tool_on(tmp_path)
 

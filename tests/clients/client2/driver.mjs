@@ -1,0 +1,24 @@
+// A session of @modelcontextprotocol/client 2.x in one mode: connect, list, measure, call an unknown tool.
+import assert from 'node:assert/strict';
+import { Client, ProtocolError } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+// mode is auto, legacy, or the revision to insist on
+const [mode, target, command, ...args] = process.argv.slice(2);
+const versionNegotiation = { mode: ['auto', 'legacy'].includes(mode) ? mode : { pin: mode } };
+const client = new Client({ name: 'client2', version: '1' }, { versionNegotiation });
+await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' }));
+
+const names = (await client.listTools()).tools.map((tool) => tool.name);
+assert.ok(names.includes('facts_measure_http'), `the tool is not listed: ${names}`);
+
+const measured = { name: 'facts_measure_http', arguments: { project: 'clients', url: target } };
+const answer = await client.callTool(measured);
+assert.ok(!answer.isError && answer.structuredContent.ok === true, JSON.stringify(answer));
+
+const unknown = await client.callTool({ name: 'no_such_tool', arguments: {} }).then(
+  (result) => (result.isError ? 'isError' : assert.fail('an unknown tool was answered as a success')),
+  (error) => (error instanceof ProtocolError ? error.code : assert.fail(error)),
+);
+console.log(`unknown tool: ${unknown}`);
+await client.close();

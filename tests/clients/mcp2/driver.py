@@ -1,0 +1,37 @@
+"""A session of the official Python SDK 2.x in one mode: connect, list, measure, call an unknown tool."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+
+async def converse(client: Client, target: str) -> str:
+    """The revision that was agreed on, once all steps went as they should."""
+    names = [tool.name for tool in (await client.list_tools()).tools]
+    if "facts_measure_http" not in names:
+        raise SystemExit(f"the tool is not listed: {names}")
+    answer = await client.call_tool("facts_measure_http", {"project": "clients", "url": target})
+    if answer.is_error or answer.structured_content["ok"] is not True:
+        raise SystemExit(f"the measurement failed: {answer}")
+    try:
+        unknown = await client.call_tool("no_such_tool", {})
+    except MCPError as error:
+        return f"{client.protocol_version}, unknown tool: {error.error.code}"
+    if not unknown.is_error:
+        raise SystemExit("an unknown tool was answered as a success")
+    return f"{client.protocol_version}, unknown tool: isError"
+
+
+async def main(mode: str, target: str, command: str, *arguments: str) -> None:
+    """Measure `target` through the server that `command` starts; `mode` is auto, legacy or a revision."""
+    server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
+    async with Client(stdio_client(server), mode=mode) as client:
+        print(await converse(client, target))
+
+
+asyncio.run(main(*sys.argv[1:]))
