@@ -54,10 +54,9 @@ class Application:
         """Serve MCP over stdio until the end of input or a signal; the exit status."""
         settings = self.settings
         log = set_up(settings.log_level, settings.log_format, self._without_secrets)
-        message = f"serving MCP over stdio; data in {settings.data_dir}; {self.policy_sentence}"
-        note(logging.INFO, "start", message=message)
+        note(logging.INFO, "start", version=VERSION, data=settings.data_dir, policy=self.policy_sentence)
         for warning in self.policy.warnings:
-            note(logging.WARNING, "warning", message=warning)
+            note(logging.WARNING, "warning", policy=warning)
         instructions = INSTRUCTIONS.format(policy=self.policy_sentence)
         gc.freeze()
         gc.enable()

@@ -21,7 +21,10 @@ FIELDS: Mapping[str, str] = {
     "outcome": "ok, not_ok (an observation that could not be taken), cancelled, or the code of the error",
     "ms": "duration of the call in milliseconds",
     "trace": "traceparent of the call, as the client sent it",
-    "message": "text for a person",
+    "version": "of the server, at its start",
+    "data": "the data directory, at the start",
+    "policy": "the active policy at the start, or what is odd about it",
+    "message": "free text for a person, without its secrets",
 }
 
 

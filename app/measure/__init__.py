@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
+
 from app.measure.kind import Kind
 
 ORDER = ("http", "ws", "tls", "dns", "tcp", "udp", "icmp")

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from app.measure.http1.arguments import HttpParams
 from app.measure.http1.facts import HttpFacts, brief
 from app.measure.kind import Bench, Kind, Outcome
 
+if TYPE_CHECKING:
+    from app.measure.http1.plan import Plan
 
-async def probe(params: HttpParams, bench: Bench) -> Outcome:
-    """Measure; `ToolError` when the call cannot be done, else an outcome, whatever the target did."""
-    from app.measure.http1.journey import Journey  # 15 ms that a server start does not need
-    from app.measure.http1.plan import plan_of
 
-    journey = Journey(plan_of(params, bench.limits), bench)
+def plan(params: HttpParams, bench: Bench) -> Plan:
+    """What is to be measured; `ToolError` when the arguments or the policy say that it cannot be."""
+    from app.measure.http1.plan import plan_of  # 15 ms that a server start does not need
+
+    checked = plan_of(params, bench.limits)
+    bench.dialer.check(checked.request.target)
+    return checked
+
+
+async def probe(checked: Plan, bench: Bench) -> Outcome:
+    """Measure; `ToolError` when the first hop cannot be done, else an outcome, whatever the target did."""
+    from app.measure.http1.journey import Journey
+
+    journey = Journey(checked, bench)
     try:
         async with asyncio.timeout((bench.deadline_ns - bench.clock.monotonic_ns()) / 1e9):
             await journey.run()
@@ -39,6 +50,7 @@ KIND = Kind(
     ),
     params=HttpParams,
     facts=HttpFacts,
+    plan=plan,
     probe=probe,
     brief=brief,
     read_only=True,

@@ -49,13 +49,18 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of measurement, as one module of this package registers it under the name `KIND`."""
+    """One kind of measurement, as one module of this package registers it under the name `KIND`.
+
+    `plan` checks what can be judged before anything waits, the target included, and raises `ToolError`; `probe`
+    measures what it made of the parameters.
+    """
 
     name: str
     title: str
     description: str
     params: type[Any]
     facts: type[Struct]
+    plan: Callable[[Any, Bench], Any]
     probe: Callable[[Any, Bench], Awaitable[Outcome]]
     brief: Callable[[Mapping[str, Any]], dict[str, Any]]
     read_only: bool

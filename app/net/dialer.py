@@ -58,6 +58,16 @@ class Dialer:
         """Room for one measurement: waits until the deadline, then `ToolError("busy")`."""
         return self._gate.slot(deadline_ns)
 
+    def check(self, target: Target) -> None:
+        """`PolicyRefused` for a target that needs no lookup to be refused: it need not wait for room."""
+        if target.address is not None:
+            own = OwnAddresses(self._network.is_own_address)
+            _admit(target, 0, self._judge_literal(target, target.address, own))
+            return
+        decision = self.policy.decide_target(target)
+        if not decision.allowed:
+            raise refusal(target, 0, decision)
+
     async def open(
         self,
         target: Target,

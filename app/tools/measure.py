@@ -77,10 +77,11 @@ async def _measure(
     project = _project(params.project)
     lab = laboratory()
     deadline_ns = lab.clock.monotonic_ns() + params.timeout_ms * 1_000_000
+    bench = Bench(lab.dialer, lab.clock, deadline_ns, lab.limits, context.progress)
+    plan = kind.plan(params, bench)
     async with lab.dialer.slot(deadline_ns):
         start = Moment(lab.clock.wall_ns(), lab.clock.boottime_ns())
-        bench = Bench(lab.dialer, lab.clock, deadline_ns, lab.limits, context.progress)
-        outcome = await kind.probe(params, bench)
+        outcome = await kind.probe(plan, bench)
     event = redacted(lab.redactor, f"facts.measure.{kind.name}", arguments, outcome, start.wall_ns)
     stored = await _keep(lab.log, project, event)
     return _answer(lab.clock, project, kind, params.detail, event, start, stored)

@@ -43,11 +43,14 @@ class Tool:
 
     def output_schema(self) -> Schema:
         """The answer or the error; the root is an object because older revisions ask for that."""
-        return {"type": "object", "anyOf": [self.answer, ERROR]}
+        definitions = self.answer.get("$defs")
+        answer = {name: part for name, part in self.answer.items() if name != "$defs"}
+        root = {"type": "object", "anyOf": [answer, ERROR]}
+        return {**root, "$defs": definitions} if definitions else root
 
 
 def inline(schema: Schema) -> Schema:
-    """The schema of a Struct with its own fields at the root; nested definitions stay in `$defs`."""
+    """The schema of a Struct with its own fields at the root; what they refer to stays in `$defs`."""
     definitions = dict(schema.get("$defs", {}))
     root = dict(definitions.pop(schema["$ref"].rpartition("/")[2]))
     root.pop("title", None)

@@ -71,7 +71,8 @@ def ours(url: str, count: int) -> None:
     async def run() -> None:
         for _ in range(count):
             params = msgspec.convert({"project": "bench", "url": url}, KIND.params)
-            outcome = await KIND.probe(params, Bench(dialer, clock, clock.monotonic_ns() + 10**10))
+            bench = Bench(dialer, clock, clock.monotonic_ns() + 10**10)
+            outcome = await KIND.probe(KIND.plan(params, bench), bench)
             assert outcome.data["body_bytes"]["encoded"] == len(BODY)
 
     asyncio.run(run())

@@ -46,7 +46,8 @@ def measure_http() -> MeasureHttp:
 
         async def take() -> Outcome:
             deadline_ns = clock.monotonic_ns() + params.timeout_ms * 1_000_000
-            return await KIND.probe(params, Bench(dialer, clock, deadline_ns, limits or Limits()))
+            bench = Bench(dialer, clock, deadline_ns, limits or Limits())
+            return await KIND.probe(KIND.plan(params, bench), bench)
 
         return asyncio.run(take())
 

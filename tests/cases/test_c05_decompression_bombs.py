@@ -30,7 +30,7 @@ def peak_kib():
 def measure(url):
     arguments = {"project": "p", "url": url, "max_body_bytes": 1048576, "follow_redirects": True}
     bench = Bench(dialer, clock, clock.monotonic_ns() + 10**10)
-    return asyncio.run(KIND.probe(msgspec.convert(arguments, KIND.params), bench))
+    return asyncio.run(KIND.probe(KIND.plan(msgspec.convert(arguments, KIND.params), bench), bench))
 
 measure(sys.argv[1])
 before_kib, began_ns = peak_kib(), clock.monotonic_ns()

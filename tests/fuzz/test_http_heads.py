@@ -33,7 +33,7 @@ def measured(pieces: list[bytes]) -> Outcome:
 
     async def take() -> Outcome:
         bench = Bench(dialer, clock, clock.monotonic_ns() + 10**10)
-        return await KIND.probe(msgspec.convert(arguments, KIND.params), bench)
+        return await KIND.probe(KIND.plan(msgspec.convert(arguments, KIND.params), bench), bench)
 
     return asyncio.run(take())
 

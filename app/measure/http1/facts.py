@@ -115,7 +115,7 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     reason: str | UnsetType | None = UNSET
     http_version: str | UnsetType | None = UNSET
     headers: Annotated[
-        list[tuple[str, str]] | UnsetType,
+        list[Annotated[list[str], Meta(min_length=2, max_length=2)]] | UnsetType,
         Meta(description="[name, value] in wire order and case, repeated ones kept."),
     ] = UNSET
     headers_latin1: Annotated[

@@ -21,11 +21,12 @@ def response(body: bytes = b"", *headers: str, status: str = "200 OK") -> bytes:
 
 def everything(facts: Any) -> str:
     """All that the server said, logged and stored."""
+    logged: str = facts.log()
     files = [
         path for path in (facts.folder / "data").rglob("*") if path.is_file() and path.parent.name != "keys"
     ]
     stored = b"".join(path.read_bytes() for path in files)
-    return bytes(facts.raw).decode() + facts.log() + stored.decode()
+    return bytes(facts.raw).decode() + logged + stored.decode()
 
 
 def measured(server: Any, target: Any, path: str = "", **arguments: Any) -> tuple[Any, Any]:

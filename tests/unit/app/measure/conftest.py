@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from app.clock import SystemClock
-from app.measure.http import probe
+from app.measure.http import plan, probe
 from app.measure.http1.arguments import HttpParams
 from app.measure.kind import Bench, Limits, Outcome
 from app.net.dialer import Dialer
@@ -65,7 +65,8 @@ def measure() -> Measure:
 
         async def take() -> Outcome:
             deadline_ns = clock.monotonic_ns() + int(deadline_s * 1e9)
-            return await probe(params, Bench(dialer, clock, deadline_ns, limits or Limits(), told))
+            bench = Bench(dialer, clock, deadline_ns, limits or Limits(), told)
+            return await probe(plan(params, bench), bench)
 
         return asyncio.run(take())
 

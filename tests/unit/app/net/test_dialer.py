@@ -510,3 +510,19 @@ def test_a_failed_handshake_leaves_the_phase_running_and_the_channel_closed(
 
     assert (error.phase, error.code) == ("tls", "certificate_unknown_issuer")
     assert (peer.closed, attempt.phases.current) == (True, "tls")
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/", "http://metadata.google.internal/"])
+def test_what_needs_no_lookup_is_refused_by_a_check_that_waits_for_nothing(url: str) -> None:
+    network = scripted()
+    attempt = Attempt(network, LOOPBACK)
+
+    with pytest.raises(PolicyRefused):
+        attempt.dialer.check(parse_url(url))
+
+    assert no_packet(network)
+
+
+def test_a_check_lets_pass_what_only_a_lookup_can_judge() -> None:
+    Attempt(scripted(), LOOPBACK).dialer.check(parse_url("http://nobody.invalid/"))
+    Attempt(scripted(), LOOPBACK).dialer.check(parse_url("http://127.0.0.1/"))

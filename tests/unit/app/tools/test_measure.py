@@ -42,6 +42,12 @@ class Open:
         yield
 
 
+def plan(params: Params, _bench: Bench) -> Params:
+    if params.project == "refused":
+        raise ToolError("policy_denied", "no")
+    return params
+
+
 async def see(_params: Params, bench: Bench) -> Outcome:
     bench.progress("seen")
     return Outcome(ok=False, data={"kind": "try", "extra": 1}, error={"code": "refused", "phase": "connect"})
@@ -52,7 +58,7 @@ def brief(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tool_on(directory: Path, probe: Any = see) -> tuple[Tool, FileLog]:
-    kind = Kind("try", "Try", "Tries.", Params, Facts, probe, brief, read_only=True)
+    kind = Kind("try", "Try", "Tries.", Params, Facts, plan, probe, brief, read_only=True)
     log = FileLog(str(directory), SystemClock())
     laboratory = Laboratory(Open(), SystemClock(), Redactor(b"k" * 32), log, Limits())
     (tool,) = measuring_tools((kind,), lambda: laboratory, "Profile loopback.")
@@ -83,6 +89,13 @@ def test_an_observation_that_failed_is_stored_before_it_is_answered(tmp_path: Pa
     assert (answer["stored"], answer["ok"], answer["observation_id"]) == (True, False, line.id)
     assert answer["error"] == {"code": "refused", "phase": "connect"}
     assert line.event.data == {"kind": "try", "extra": 1}
+
+
+def test_what_the_plan_refuses_waits_for_no_room_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="no"):
+        measure(tmp_path, project="refused")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_brief_is_answered_and_the_whole_is_stored(tmp_path: Path) -> None:

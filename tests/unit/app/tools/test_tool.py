@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -82,6 +83,17 @@ def test_the_input_schema_is_an_object_at_its_root() -> None:
 
 def test_the_output_schema_is_the_answer_or_the_error() -> None:
     assert tool("t").output_schema() == {"type": "object", "anyOf": [{"type": "object"}, ERROR]}
+
+
+def test_references_resolve_from_the_root_of_the_output_schema() -> None:
+    answer = {
+        "properties": {"a": {"$ref": "#/$defs/A"}},
+        "required": ["a"],
+        "$defs": {"A": {"type": "integer"}},
+    }
+    schema = replace(tool("t"), answer=answer).output_schema()
+
+    assert [Draft202012Validator(schema).is_valid({"a": value}) for value in (1, "1")] == [True, False]
 
 
 def test_every_error_content_is_valid_for_its_schema() -> None:
