@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from app.errors import FactsError, StoreError, ToolError
 from app.mcp.events import Call, Cancel, Event, Send
 from app.mcp.peer import Peer, ToolOutcome
 from app.redact import Redactor
-from app.telemetry import note
+from app.telemetry import Journal
 from app.tools.tool import Context, Tool, validate
 
 GRACE_SECONDS = 1.0
@@ -32,12 +32,14 @@ class Dispatcher:
         tools: Mapping[str, Tool],
         redactor: Callable[[], Redactor],
         clock: Clock,
+        journal: Journal,
         send: Callable[[bytes], None],
     ) -> None:
         self._peer = peer
         self._tools = tools
         self._redactor = redactor
         self._clock = clock
+        self._journal = journal
         self._send = send
         self._running: dict[Any, asyncio.Task[None]] = {}
 
@@ -73,9 +75,10 @@ class Dispatcher:
                 self._running[event.key].cancel()
 
     def _start(self, call: Call) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(call))
-        self._running[call.key] = task
-        task.add_done_callback(lambda _: self._running.pop(call.key, None))
+        task = _begun(self._run(call))
+        if not task.done():
+            self._running[call.key] = task
+            task.add_done_callback(lambda _: self._running.pop(call.key, None))
 
     async def _run(self, call: Call) -> None:
         began = self._clock.monotonic_ns()
@@ -96,7 +99,7 @@ class Dispatcher:
                 call, ToolError("busy", "The call was cancelled before it began.")
             ), "cancelled"
         except Exception:  # noqa: BLE001 - the one place: a fault of ours must not end the conversation
-            note(logging.ERROR, "failure", tool=call.name, message=traceback.format_exc())
+            self._journal.note("error", "failure", tool=call.name, message=traceback.format_exc())
             return self._error(
                 call, ToolError("internal_error", "This is a fault of the server.")
             ), "internal_error"
@@ -110,9 +113,8 @@ class Dispatcher:
     def _error(self, call: Call, problem: ToolError) -> bytes:
         """The error as content. It quotes nothing but the arguments: without a secret in them it has none."""
         redactor, content = self._redactor(), problem.content()
-        known = redactor.secrets_in(call.arguments)
-        if known or redactor.value(call.arguments) != call.arguments:
-            content = redactor.value(content, known)
+        if redactor.may_hold(repr(call.arguments)):
+            content = redactor.value(content, redactor.secrets_in(call.arguments))
         return ENCODER.encode(content)
 
     def _progress(self, call: Call) -> Callable[[str], None]:
@@ -125,7 +127,7 @@ class Dispatcher:
     def _log(self, call: Call, outcome: str, began: int) -> None:
         ms = round((self._clock.monotonic_ns() - began) / 1e6, 3)
         trace = {"trace": call.trace} if call.trace else {}
-        note(logging.INFO, "call", tool=call.name, outcome=outcome, ms=ms, **trace)
+        self._journal.note("info", "call", tool=call.name, outcome=outcome, ms=ms, **trace)
 
 
 class _Progress:
@@ -143,6 +145,14 @@ class _Progress:
         if now >= self._next_ns:
             self._next_ns = now + PROGRESS_EVERY_NS
             self._emit(message, self._count)
+
+
+def _begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """A task for the work; where Python can, it has run up to its first wait, so that a refusal needs no turn."""
+    loop = asyncio.get_running_loop()
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(work, loop=loop, eager_start=True)
+    return loop.create_task(work)
 
 
 def _silent(_message: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from app.measure import kinds
 from app.measure.kind import Limits
 from app.redact import Redactor
 from app.settings import Settings
-from app.telemetry import note, set_up
+from app.telemetry import Journal
 from app.tools.measure import Laboratory, measuring_tools
 from app.tools.tool import Context, Tool, validate, wire_names
 from app.transport.stdio import Wire, serve
@@ -44,6 +43,7 @@ class Application:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.clock = SystemClock()
+        self.journal = Journal(self.clock, self._without_secrets, settings.log_level, settings.log_format)
         self.policy = _policy(settings)
         self.policy_sentence = self.policy.summary
         tools = self._toolbox()
@@ -53,10 +53,12 @@ class Application:
     def serve(self, wire: Wire) -> int:
         """Serve MCP over stdio until the end of input or a signal; the exit status."""
         settings = self.settings
-        log = set_up(settings.log_level, settings.log_format, self._without_secrets)
-        note(logging.INFO, "start", version=VERSION, data=settings.data_dir, policy=self.policy_sentence)
+        self.journal.adopt_logging()
+        self.journal.note(
+            "info", "start", version=VERSION, data=settings.data_dir, policy=self.policy_sentence
+        )
         for warning in self.policy.warnings:
-            note(logging.WARNING, "warning", policy=warning)
+            self.journal.note("warning", "warning", policy=warning)
         instructions = INSTRUCTIONS.format(policy=self.policy_sentence)
         gc.freeze()
         gc.enable()
@@ -65,7 +67,7 @@ class Application:
             return asyncio.run(serve(lambda send: self._dispatcher(peer, send), wire))
         finally:
             self.close()
-            log.drain()
+            self.journal.drain()
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call of a tool, as a client would make it; raises `ToolError`."""
@@ -128,7 +130,8 @@ class Application:
         except StoreError as error:
             from secrets import token_bytes
 
-            note(logging.WARNING, "warning", message=f"masks will differ after a restart: {error.message}")
+            # Free text would need the very redactor that is being made.
+            self.journal.note("warning", "masks_not_kept", data=self.settings.data_dir, reason=error.reason)
             return Redactor(token_bytes(32))
 
     @cached_property
@@ -137,7 +140,13 @@ class Application:
         from app.store.file import FileLog
 
         settings = self.settings
-        return FileLog(settings.data_dir, self.clock, mount=settings.data_mount, report=_report)
+        return FileLog(settings.data_dir, self.clock, mount=settings.data_mount, report=self._report)
+
+    def _report(self, damage: Damage) -> None:
+        place = f"{damage.file} at byte {damage.offset}, {damage.length} bytes"
+        self.journal.note(
+            "warning", "damage", message=f"{place}: {damage.reason}; kept as it is, and served around"
+        )
 
     def _toolbox(self) -> tuple[Tool, ...]:
         if "measure" not in self.settings.toolsets:
@@ -162,7 +171,7 @@ class Application:
         return self.redactor.text(text)
 
     def _dispatcher(self, peer: Peer, send: Any) -> Dispatcher:
-        return Dispatcher(peer, self.tools, lambda: self.redactor, self.clock, send)
+        return Dispatcher(peer, self.tools, lambda: self.redactor, self.clock, self.journal, send)
 
     async def _addresses(self, text: str) -> list[str] | None:
         """What a name resolves to, nothing included; None where the policy has nothing looked up."""
@@ -200,8 +209,3 @@ def _names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
 
 def _rate(rate: tuple[int, int] | None) -> Rate | None:
     return None if rate is None else Rate(*rate)
-
-
-def _report(damage: Damage) -> None:
-    place = f"{damage.file} at byte {damage.offset}, {damage.length} bytes"
-    note(logging.WARNING, "damage", message=f"{place}: {damage.reason}; kept as it is, and served around")

@@ -5,18 +5,30 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-LOGGER = "facts"
-WAITING_AT_MOST = 10_000
-FLUSH_SECONDS = 0.5
+from app.clock import Clock, utc_text
 
-FIELDS: Mapping[str, str] = {
+Level = Literal["debug", "info", "warning", "error"]
+Form = Literal["text", "json"]
+
+LEVELS: Final[Mapping[str, int]] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+WAITING_AT_MOST: Final = 10_000
+FLUSH_SECONDS: Final = 0.5
+_BARE: Final = re.compile(r"[^\s\"'=]+")
+
+FIELDS: Final[Mapping[str, str]] = {
     "at": "when, UTC",
     "level": "debug, info, warning or error",
-    "event": "what happened: start, call, damage, warning, failure",
+    "event": "what happened: start, call, damage, masks_not_kept (they will differ after a restart), warning, failure",
     "tool": "canonical name of the tool",
     "outcome": "ok, not_ok (an observation that could not be taken), cancelled, or the code of the error",
     "ms": "duration of the call in milliseconds",
@@ -24,16 +36,65 @@ FIELDS: Mapping[str, str] = {
     "version": "of the server, at its start",
     "data": "the data directory, at the start",
     "policy": "the active policy at the start, or what is odd about it",
+    "reason": "why nothing can be kept in the data directory",
     "message": "free text for a person, without its secrets",
 }
 
 
-class StderrHandler(logging.Handler):
-    """Hands formatted lines to one daemon thread; beyond the bound lines are dropped and counted."""
+class Journal:
+    """Lines of fields for stderr; `clean` takes the secrets out of free text.
 
-    def __init__(self, clean: Callable[[str], str], descriptor: int = 2) -> None:
-        super().__init__()
+    The lines are made here and not by `logging`, which takes longer for one than a refused call takes as a whole.
+    """
+
+    def __init__(
+        self, clock: Clock, clean: Callable[[str], str], level: Level, form: Form, descriptor: int = 2
+    ) -> None:
+        self._clock = clock
         self._clean = clean
+        self._least = LEVELS[level]
+        self._line = _json_line if form == "json" else _text_line
+        self._writer = _Writer(descriptor)
+
+    def note(self, level: Level, event: str, **fields: Any) -> None:
+        """Write one line with these fields, whose names are those of the table `FIELDS`."""
+        if LEVELS[level] < self._least:
+            return
+        if "message" in fields:
+            fields["message"] = self._clean(fields["message"])
+        self._writer.put(
+            self._line({"at": utc_text(self._clock.wall_ns()), "level": level, "event": event}, fields)
+        )
+
+    def adopt_logging(self) -> None:
+        """Write what libraries log, and warnings of Python, here as well."""
+        logging.basicConfig(level=self._least, handlers=[_Foreign(self)], force=True)
+        logging.captureWarnings(capture=True)
+
+    def drain(self) -> None:
+        """Wait until what is waiting is written, or until a reader that does not read has had its time."""
+        self._writer.drain()
+
+
+class _Foreign(logging.Handler):
+    """Records of other people's loggers as lines of the journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = f"{record.name}: {record.getMessage()}"
+        if record.exc_info:
+            text += f": {logging.Formatter().formatException(record.exc_info)}"
+        level: Level = "error" if record.levelno >= logging.ERROR else "warning"
+        self._journal.note(level if record.levelno >= logging.WARNING else "debug", "warning", message=text)
+
+
+class _Writer:
+    """Hands lines to one daemon thread; beyond the bound they are dropped and counted."""
+
+    def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._changed = threading.Condition()
         self._waiting: list[str] = []
@@ -41,21 +102,19 @@ class StderrHandler(logging.Handler):
         self._busy = False
         self._thread: threading.Thread | None = None
 
-    def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        line = text if _is_plain(record) else self._clean(text)
+    def put(self, line: str) -> None:
         with self._changed:
             if len(self._waiting) >= WAITING_AT_MOST:
                 self._dropped += 1
                 return
             self._waiting.append(line)
-            self._changed.notify_all()
+            if not self._busy:
+                self._changed.notify_all()
         if self._thread is None:
             self._thread = threading.Thread(target=self._write, name="stderr", daemon=True)
             self._thread.start()
 
     def drain(self) -> None:
-        """Wait until what is waiting is written, or until a reader that does not read has had its time."""
         with self._changed:
             self._changed.wait_for(lambda: not (self._waiting or self._busy), FLUSH_SECONDS)
 
@@ -72,60 +131,17 @@ class StderrHandler(logging.Handler):
             _put(self._descriptor, "".join(f"{line}\n" for line in lines))
 
 
-class Text(logging.Formatter):
-    """`2026-09-22T08:14:03.482Z info call tool=facts.measure.http outcome=ok ms=12.3`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        fields = _fields(record, self)
-        head = f"{fields.pop('at')} {fields.pop('level')} {fields.pop('event')}"
-        return " ".join([head, *(f"{name}={_bare(value)}" for name, value in fields.items())])
+def _text_line(head: Mapping[str, str], fields: Mapping[str, Any]) -> str:
+    """`2026-09-22T08:14:03.482119Z info call tool=facts.measure.http outcome=ok ms=12.3`."""
+    return " ".join([*head.values(), *(f"{name}={_bare(str(value))}" for name, value in fields.items())])
 
 
-class Json(logging.Formatter):
-    """The same fields as one JSON object a line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return json.dumps(_fields(record, self))
+def _json_line(head: Mapping[str, str], fields: Mapping[str, Any]) -> str:
+    return json.dumps({**head, **fields})
 
 
-def set_up(
-    level: str, form: Literal["text", "json"], clean: Callable[[str], str], descriptor: int = 2
-) -> StderrHandler:
-    """Send every logger of this process to stderr; `clean` takes secrets out of free text.
-
-    Returns the handler, which is to be drained at exit.
-    """
-    handler = StderrHandler(clean, descriptor)
-    formatter = (Json if form == "json" else Text)(datefmt="%Y-%m-%dT%H:%M:%S")
-    formatter.converter = _utc
-    handler.setFormatter(formatter)
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.captureWarnings(capture=True)
-    return handler
-
-
-def note(level: int, event: str, **fields: Any) -> None:
-    """Write one line with the given fields, whose names are those of the table `FIELDS`."""
-    logging.getLogger(LOGGER).log(level, event, extra={"facts": fields})
-
-
-def _fields(record: logging.LogRecord, formatter: logging.Formatter) -> dict[str, Any]:
-    facts = getattr(record, "facts", None)
-    at = f"{formatter.formatTime(record, formatter.datefmt)}.{int(record.msecs):03d}Z"
-    head = {"at": at, "level": record.levelname.lower()}
-    if facts is None:
-        return {**head, "event": "warning", "message": _whole(record, formatter)}
-    return {**head, "event": record.getMessage(), **facts}
-
-
-def _whole(record: logging.LogRecord, formatter: logging.Formatter) -> str:
-    text = f"{record.name}: {record.getMessage()}"
-    return f"{text}: {formatter.formatException(record.exc_info)}" if record.exc_info else text
-
-
-def _is_plain(record: logging.LogRecord) -> bool:
-    """Lines of fields alone hold names, codes and figures; a message is free text."""
-    return "message" not in getattr(record, "facts", {"message": ""})
+def _bare(text: str) -> str:
+    return text if _BARE.fullmatch(text) else json.dumps(text)
 
 
 def _put(descriptor: int, text: str) -> None:
@@ -135,14 +151,3 @@ def _put(descriptor: int, text: str) -> None:
             data = data[os.write(descriptor, data) :]
         except OSError:  # stderr is closed: there is nowhere left to say so
             return
-
-
-def _bare(value: Any) -> str:
-    text = str(value)
-    return text if text and not set(text) & set(" \"'=\n\r\t") else json.dumps(text)
-
-
-def _utc(seconds: float | None) -> Any:
-    import time
-
-    return time.gmtime(seconds)

@@ -10,7 +10,7 @@ from app.redact.known import SHORTEST
 from app.redact.names import PLAIN_WORDS, Name, announced, is_only_a_name
 from app.redact.scan import secrets_of
 from app.redact.shapes import basic_pair
-from app.redact.spans import Kind, Span, hide_masks
+from app.redact.spans import Kind, Span
 from app.redact.urls import bare_userinfo
 from app.redact.views import plain
 
@@ -21,13 +21,8 @@ def literal_secrets(arguments: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _is_usable(secret: str) -> bool:
-    """Some secrets would take a word out of every text, and masks are no secrets."""
-    return (
-        len(secret) >= SHORTEST
-        and secret.lower() not in PLAIN_WORDS
-        and not is_only_a_name(secret)
-        and hide_masks(secret) == secret
-    )
+    """Some secrets would take a word out of every text."""
+    return len(secret) >= SHORTEST and secret.lower() not in PLAIN_WORDS and not is_only_a_name(secret)
 
 
 def _of_value(value: Any, name: Name | None) -> Iterator[str]:

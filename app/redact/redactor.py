@@ -10,7 +10,7 @@ from app.redact.headers import header_kind, value_secrets
 from app.redact.known import Known
 from app.redact.names import Name, announced
 from app.redact.pem import is_fragment, leaves_a_key_open
-from app.redact.scan import secrets_of
+from app.redact.scan import may_hold, secrets_of
 from app.redact.spans import Detector, Kind, Span, replaced
 from app.redact.urls import bare_userinfo
 from app.redact.views import plain
@@ -63,6 +63,10 @@ class Redactor:
     def value(self, value: Any, known: Iterable[str] = ()) -> Any:
         """A JSON-like value of the same shape: text is scanned, and whatever stands under a sensitive key is masked."""
         return _Walk(self, Known(known).find).value(value, None)
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a text (also the `repr` of a value) could hold a secret; False is certain and cheap to say."""
+        return may_hold(text)
 
     def secrets_in(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """The literal secrets of one call, to be given as `known` to everything that the call brings forth."""

@@ -37,7 +37,7 @@ def secrets_of(text: str, extra: Sequence[Detector] = ()) -> list[Span]:
     hidden = hide_masks(text)
     detectors: Sequence[Detector] = extra
     readings: Iterable[View] = (View(hidden),)
-    if _may_hold(hidden):
+    if may_hold(hidden):
         detectors, readings = (*extra, *DETECTORS), views(hidden)
     spans: list[Span] = []
     for view in readings:
@@ -49,7 +49,7 @@ def secrets_of(text: str, extra: Sequence[Detector] = ()) -> list[Span]:
     return list(outside_masks(united(spans), hidden)) if spans else []
 
 
-def _may_hold(text: str) -> bool:
+def may_hold(text: str) -> bool:
     """Whether any detector could find anything: False is certain, and most short texts are settled by it."""
     if len(text) > _SHORT or _MARKS.search(text):
         return True

@@ -16,7 +16,7 @@ from app.measure.http1.coding import undo
 from app.measure.http1.content import content_of
 from app.measure.http1.exchange import Answer
 from app.measure.http1.faithful import value_of
-from app.measure.http1.head import Head
+from app.measure.http1.head import parse_head
 
 JSON = st.recursive(
     st.none()
@@ -82,8 +82,12 @@ def test_any_bytes_under_any_label_are_text_that_can_be_stored(data: bytes, labe
 def test_any_body_becomes_facts_that_are_json(
     data: bytes, content_type: bytes, coding: bytes, limit: int
 ) -> None:
-    fields = [(b"Content-Type", content_type), (b"Content-Encoding", coding)]
-    answer = Answer(1000, limit, head=Head(200, "OK", "1.1", fields, len(data), False), complete=True)
+    lines = b"Content-Type: %s\nContent-Encoding: %s\nContent-Length: %d\n\n" % (
+        content_type,
+        coding,
+        len(data),
+    )
+    answer = Answer(1000, limit, head=parse_head(b"HTTP/1.1 200 OK\n" + lines), complete=True)
     answer.open_body().add(data)
 
     facts = content_of(answer, limit).facts

@@ -20,6 +20,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 """Longest first where one begins another: the mark of UTF-32 begins with that of UTF-16."""
+_FIRST_OF_MARK = frozenset(mark[:1] for mark, _ in _MARKS)
 
 
 class Text(Struct, frozen=True):
@@ -33,9 +34,10 @@ class Text(Struct, frozen=True):
 
 def as_text(data: bytes, declared: str | None, *, is_cut: bool) -> Text:
     """The text view; a character that our cut divided is left out instead of counted as replaced."""
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return _decoded(data[len(mark) :], name, "bom", is_cut=is_cut)
+    if data[:1] in _FIRST_OF_MARK:
+        for mark, name in _MARKS:
+            if data.startswith(mark):
+                return _decoded(data[len(mark) :], name, "bom", is_cut=is_cut)
     codec = CHARSETS.get(_label(declared)) if declared is not None else None
     if codec is None or (codec.startswith(("utf-16", "utf-32")) and _is_plainly_utf8(data)):
         return _decoded(data, "utf-8", "default", is_cut=is_cut)
@@ -63,8 +65,10 @@ def _is_plainly_utf8(data: bytes) -> bool:
 
 
 def _decoded(data: bytes, name: str, origin: Literal["bom", "header", "default"], *, is_cut: bool) -> Text:
-    make = codecs.getincrementaldecoder(name)
     try:
-        return Text(make("strict").decode(data, final=not is_cut), name, origin, replaced=False)
+        if not is_cut:
+            return Text(data.decode(name), name, origin, replaced=False)
+        return Text(codecs.getincrementaldecoder(name)().decode(data), name, origin, replaced=False)
     except UnicodeDecodeError:
-        return Text(make("replace").decode(data, final=not is_cut), name, origin, replaced=True)
+        lenient = codecs.getincrementaldecoder(name)("replace")
+        return Text(lenient.decode(data, final=not is_cut), name, origin, replaced=True)

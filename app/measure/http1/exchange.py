@@ -76,8 +76,7 @@ class Answer:
 
     def values(self, name: bytes) -> list[bytes]:
         """The values of a header, in wire order; `name` in lower case."""
-        fields = self.head.fields if self.head else ()
-        return [value for found, value in fields if found.lower() == name]
+        return self.head.by_name.get(name, []) if self.head else []
 
     def location(self) -> str | None:
         """Where a redirect points, None when this is no redirect; the first value when there are several."""

@@ -37,6 +37,8 @@ class Head(Struct, frozen=True):
     fields: list[Field]
     length: int | None
     is_chunked: bool
+    by_name: dict[bytes, list[bytes]]
+    """The values by name in lower case, each in wire order."""
 
 
 def parse_head(block: bytes) -> Head:
@@ -54,8 +56,13 @@ def parse_head(block: bytes) -> Head:
     if status < b"100":
         raise HeadError("illegal status")
     fields = _fields(lines)
-    length, is_chunked = _framing(fields)
-    return Head(int(status), reason.decode("latin-1"), version.decode("ascii"), fields, length, is_chunked)
+    by_name: dict[bytes, list[bytes]] = {}
+    for name, value in fields:
+        by_name.setdefault(name.lower(), []).append(value)
+    length, is_chunked = _framing(by_name)
+    return Head(
+        int(status), reason.decode("latin-1"), version.decode("ascii"), fields, length, is_chunked, by_name
+    )
 
 
 def _fields(lines: list[bytes]) -> list[Field]:
@@ -80,18 +87,13 @@ def _folded(fields: list[Field], line: bytes) -> Field:
     return name, (value + b" " + line.strip(b" \t")).strip(b" ")
 
 
-def _framing(fields: list[Field]) -> tuple[int | None, bool]:
+def _framing(by_name: dict[bytes, list[bytes]]) -> tuple[int | None, bool]:
     """Declared length, and whether the body is chunked; contradictions are errors, since they hide requests."""
-    lengths: set[bytes] = set()
-    codings: list[bytes] = []
-    for name, value in fields:
-        lowered = name.lower()
-        if lowered == b"content-length":
-            lengths.update(part.strip() for part in value.split(b","))
-        elif lowered == b"transfer-encoding":
-            codings.append(value.lower())
+    codings = [value.lower() for value in by_name.get(b"transfer-encoding", ())]
     if codings and codings != [b"chunked"]:
         raise HeadError("a Transfer-Encoding other than chunked")
+    declared = by_name.get(b"content-length", ())
+    lengths = {part.strip() for value in declared for part in value.split(b",")}
     if len(lengths) > 1:
         raise HeadError("conflicting Content-Length headers")
     for length in lengths:

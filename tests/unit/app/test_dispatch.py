@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
+import os
+import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
-import pytest
 
 from app.clock import SystemClock
 from app.dispatch import Dispatcher
@@ -17,6 +17,7 @@ from app.errors import StoreError, ToolError
 from app.mcp.catalog import Identity, ToolFace
 from app.mcp.peer import Peer
 from app.redact import Redactor
+from app.telemetry import Journal
 from app.tools.tool import Context, Tool
 
 META = {
@@ -46,8 +47,12 @@ class Conversation:
         )
         peer = Peer(Identity("facts-mcp", "0"), [face])
         self.lines: list[dict[str, Any]] = []
+        redactor, clock = Redactor(b"k" * 32), SystemClock()
+        self._log = os.memfd_create("log")
+        self._journal = Journal(clock, redactor.text, "info", "json", self._log)
+        weakref.finalize(self, forget, self._journal, self._log)
         self.dispatcher = Dispatcher(
-            peer, {"facts.try": tool}, lambda: Redactor(b"k" * 32), SystemClock(), self._keep
+            peer, {"facts.try": tool}, lambda: redactor, clock, self._journal, self._keep
         )
 
     def _keep(self, line: bytes) -> None:
@@ -63,9 +68,20 @@ class Conversation:
     def say(self, message: dict[str, Any]) -> None:
         self.dispatcher.receive(json.dumps({"jsonrpc": "2.0"} | message).encode())
 
+    def logged(self) -> dict[str, Any]:
+        """The first line of the log."""
+        self._journal.drain()
+        line: dict[str, Any] = json.loads(os.pread(self._log, 1 << 20, 0).split(b"\n")[0])
+        return line
+
     def content(self) -> dict[str, Any]:
         content: dict[str, Any] = self.lines[-1]["result"]["structuredContent"]
         return content
+
+
+def forget(journal: Journal, log: int) -> None:
+    journal.drain()
+    os.close(log)
 
 
 async def echo(_params: Params, arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
@@ -120,12 +136,12 @@ def test_a_storage_error_is_named_with_its_reason() -> None:
     )
 
 
-def test_a_fault_of_ours_is_an_internal_error_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_of_ours_is_an_internal_error_and_is_logged() -> None:
     conversation = exchange(raising(ValueError("odd")), {})
 
     assert conversation.content()["code"] == "internal_error"
     assert "odd" not in json.dumps(conversation.lines)
-    assert "ValueError: odd" in caplog.records[0].__dict__["facts"]["message"]
+    assert "ValueError: odd" in conversation.logged()["message"]
 
 
 def test_a_secret_of_the_arguments_is_not_quoted_by_an_error() -> None:
@@ -136,18 +152,15 @@ def test_a_secret_of_the_arguments_is_not_quoted_by_an_error() -> None:
     assert conversation.content()["message"].startswith("cannot: http://")
 
 
-def test_each_call_leaves_one_line_with_its_outcome(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
+def test_each_call_leaves_one_line_with_its_outcome() -> None:
+    conversation = exchange(echo, {}, traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 
-    exchange(echo, {}, traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-
-    facts = caplog.records[0].__dict__["facts"]
+    facts = conversation.logged()
     assert (facts["tool"], facts["outcome"]) == ("facts.try", "ok")
     assert facts["trace"].startswith("00-0af7651916cd43dd")
 
 
-def test_a_cancelled_call_is_stopped_and_not_answered(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
+def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
     stopped = []
 
     async def wait(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
@@ -165,8 +178,10 @@ def test_a_cancelled_call_is_stopped_and_not_answered(caplog: pytest.LogCaptureF
         await conversation.dispatcher.drain(5)
         return conversation
 
-    assert (asyncio.run(go()).lines, stopped) == ([], [True])
-    assert caplog.records[-1].__dict__["facts"]["outcome"] == "cancelled"
+    conversation = asyncio.run(go())
+
+    assert (conversation.lines, stopped) == ([], [True])
+    assert conversation.logged()["outcome"] == "cancelled"
 
 
 def test_at_the_end_a_running_call_is_cancelled_and_answered() -> None:

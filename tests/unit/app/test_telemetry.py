@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
-from app.telemetry import FIELDS, WAITING_AT_MOST, StderrHandler, note, set_up
+from app.clock import SystemClock
+from app.telemetry import FIELDS, WAITING_AT_MOST, Form, Journal, Level
 
 
 @pytest.fixture
@@ -25,111 +27,117 @@ def root_logger() -> Iterator[None]:
 
 
 @pytest.fixture
-def sink(tmp_path: Path, root_logger: None) -> Iterator[BinaryIO]:
+def sink(tmp_path: Path) -> Iterator[BinaryIO]:
     with (tmp_path / "stderr").open("w+b") as file:
         yield file
 
 
-def written(handler: StderrHandler, sink: BinaryIO) -> str:
-    handler.drain()
+def journal_on(descriptor: int, form: Form = "text", level: Level = "info") -> Journal:
+    return Journal(SystemClock(), lambda text: text.replace("hunter2", "***"), level, form, descriptor)
+
+
+def written(journal: Journal, sink: BinaryIO) -> str:
+    journal.drain()
     sink.seek(0)
     return sink.read().decode()
 
 
-def masked(text: str) -> str:
-    return text.replace("hunter2", "***")
-
-
 def test_a_line_of_text_has_time_level_event_and_fields(sink: BinaryIO) -> None:
-    handler = set_up("info", "text", masked, sink.fileno())
+    journal = journal_on(sink.fileno())
 
-    note(logging.INFO, "call", tool="facts.measure.http", outcome="ok", ms=1.5)
+    journal.note("info", "call", tool="facts.measure.http", outcome="ok", ms=1.5)
 
-    at, rest = written(handler, sink).split(" ", 1)
+    at, rest = written(journal, sink).split(" ", 1)
     assert at.endswith("Z")
     assert rest == "info call tool=facts.measure.http outcome=ok ms=1.5\n"
 
 
 def test_a_line_of_json_has_the_same_fields(sink: BinaryIO) -> None:
-    handler = set_up("info", "json", masked, sink.fileno())
+    journal = journal_on(sink.fileno(), "json")
 
-    note(logging.WARNING, "damage", message="two words")
+    journal.note("warning", "damage", message="two words")
 
-    line = json.loads(written(handler, sink))
+    line = json.loads(written(journal, sink))
     assert set(line) <= set(FIELDS)
     assert (line["level"], line["event"], line["message"]) == ("warning", "damage", "two words")
 
 
-def test_a_text_with_blanks_or_line_ends_stays_one_line(sink: BinaryIO) -> None:
-    handler = set_up("info", "text", masked, sink.fileno())
+@pytest.mark.parametrize("text", ["a\nb", "", "a b", "a=b", 'a"b', "a\u2028b"])
+def test_a_text_with_blanks_or_line_ends_stays_one_line(sink: BinaryIO, text: str) -> None:
+    journal = journal_on(sink.fileno())
 
-    note(logging.INFO, "start", message="a\nb")
+    journal.note("info", "start", message=text)
 
-    assert written(handler, sink).endswith('info start message="a\\nb"\n')
+    assert written(journal, sink).endswith(f"info start message={json.dumps(text)}\n")
 
 
-def test_free_text_is_written_without_its_secrets(sink: BinaryIO) -> None:
-    handler = set_up("info", "text", masked, sink.fileno())
+def test_free_text_is_written_without_its_secrets(sink: BinaryIO, root_logger: None) -> None:
+    journal = journal_on(sink.fileno())
+    journal.adopt_logging()
 
-    note(logging.ERROR, "failure", message="password hunter2")
+    journal.note("error", "failure", message="password hunter2")
     logging.getLogger("asyncio").error("also hunter2")
 
-    assert "hunter2" not in written(handler, sink)
+    assert written(journal, sink).count("***") == 2
+    assert "hunter2" not in written(journal, sink)
 
 
-def test_an_exception_of_a_library_is_logged_with_its_trace(sink: BinaryIO) -> None:
-    handler = set_up("info", "text", masked, sink.fileno())
+def test_what_libraries_log_is_written_with_its_trace(sink: BinaryIO, root_logger: None) -> None:
+    journal = journal_on(sink.fileno(), level="debug")
+    journal.adopt_logging()
 
     logging.getLogger("library").error("it failed", exc_info=ValueError("odd"))
+    logging.getLogger("library").warning("careful")
+    logging.getLogger("library").info("chatter")
 
-    assert "library: it failed: ValueError: odd" in written(handler, sink)
+    lines = written(journal, sink).splitlines()
+    assert [line.split()[1] for line in lines] == ["error", "warning", "debug"]
+    assert "library: it failed: ValueError: odd" in lines[0]
+
+
+def test_a_warning_of_python_is_a_line_of_the_journal(sink: BinaryIO, root_logger: None) -> None:
+    journal = journal_on(sink.fileno())
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        journal.adopt_logging()
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        logging.captureWarnings(capture=False)
+
+    assert "DeprecationWarning: old" in written(journal, sink)
 
 
 def test_lines_below_the_level_are_not_written(sink: BinaryIO) -> None:
-    handler = set_up("warning", "text", masked, sink.fileno())
+    journal = journal_on(sink.fileno(), level="warning")
 
-    note(logging.INFO, "call", tool="t")
+    journal.note("info", "call", tool="t")
 
-    assert written(handler, sink) == ""
+    assert written(journal, sink) == ""
 
 
-def test_a_reader_who_does_not_read_loses_lines_but_holds_up_nothing(root_logger: None) -> None:
+def test_a_reader_who_does_not_read_holds_up_nothing_and_lines_are_dropped_and_counted() -> None:
     reading, writing = os.pipe()
-    handler = set_up("info", "text", masked, writing)
-
-    for number in range(WAITING_AT_MOST * 2):
-        note(logging.INFO, "call", message=f"{number} " + "x" * 100)
-    os.set_blocking(reading, False)
-    first = os.read(reading, 100)
-    os.close(reading)
-
-    assert b"info call message=" in first
-    handler.drain()
-    os.close(writing)
-
-
-def test_dropped_lines_are_counted(root_logger: None, tmp_path: Path) -> None:
-    reading, writing = os.pipe()
-    handler = set_up("info", "text", masked, writing)
+    journal = journal_on(writing)
     for _ in range(WAITING_AT_MOST * 3):
-        note(logging.INFO, "call", message="x" * 100)
+        journal.note("info", "call", message="x" * 100)
 
     received = b""
     while b"were dropped" not in received[-200:]:
         received += os.read(reading, 1 << 20)
 
     assert b"lines of this log were dropped" in received
-    handler.drain()
+    journal.drain()
     os.close(writing)
     os.close(reading)
 
 
-def test_a_closed_stderr_is_no_fault(root_logger: None) -> None:
+def test_a_closed_stderr_is_no_fault() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    handler = set_up("info", "text", masked, writing)
+    journal = journal_on(writing)
 
-    note(logging.INFO, "call", tool="t")
-    handler.drain()
+    journal.note("info", "call", tool="t")
+    journal.drain()
+    journal.note("info", "call", tool="t")
 
+    journal.drain()
     os.close(writing)
