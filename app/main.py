@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from app import VERSION
-from app.clock import SystemClock
+from app.clock import SystemClock, utc_text
 from app.dispatch import Dispatcher
 from app.errors import ProbeFailed, StartError, StoreError, ToolError
 from app.mcp.catalog import Identity, ToolFace
@@ -43,7 +43,7 @@ class Application:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.clock = SystemClock()
-        self.journal = Journal(self.clock, self._without_secrets, settings.log_level, settings.log_format)
+        self.journal = Journal(self._now, self._without_secrets, settings.log_level, settings.log_format)
         self.policy = _policy(settings)
         self.policy_sentence = self.policy.summary
         tools = self._toolbox()
@@ -166,6 +166,9 @@ class Application:
             )
             for tool in self.tools.values()
         ]
+
+    def _now(self) -> str:
+        return utc_text(self.clock.wall_ns())
 
     def _without_secrets(self, text: str) -> str:
         return self.redactor.text(text)

@@ -10,8 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
-from app.clock import Clock, utc_text
-
 Level = Literal["debug", "info", "warning", "error"]
 Form = Literal["text", "json"]
 
@@ -42,15 +40,20 @@ FIELDS: Final[Mapping[str, str]] = {
 
 
 class Journal:
-    """Lines of fields for stderr; `clean` takes the secrets out of free text.
+    """Lines of fields for stderr; `now` gives the time of a line, `clean` takes the secrets out of free text.
 
     The lines are made here and not by `logging`, which takes longer for one than a refused call takes as a whole.
     """
 
     def __init__(
-        self, clock: Clock, clean: Callable[[str], str], level: Level, form: Form, descriptor: int = 2
+        self,
+        now: Callable[[], str],
+        clean: Callable[[str], str],
+        level: Level,
+        form: Form,
+        descriptor: int = 2,
     ) -> None:
-        self._clock = clock
+        self._now = now
         self._clean = clean
         self._least = LEVELS[level]
         self._line = _json_line if form == "json" else _text_line
@@ -62,9 +65,7 @@ class Journal:
             return
         if "message" in fields:
             fields["message"] = self._clean(fields["message"])
-        self._writer.put(
-            self._line({"at": utc_text(self._clock.wall_ns()), "level": level, "event": event}, fields)
-        )
+        self._writer.put(self._line({"at": self._now(), "level": level, "event": event}, fields))
 
     def adopt_logging(self) -> None:
         """Write what libraries log, and warnings of Python, here as well."""

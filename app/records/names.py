@@ -24,6 +24,8 @@ def normalise_project(text: str) -> str:
     The result has 1..64 characters of `[a-z0-9._-]` and is neither `.` nor `..`; normalising it again changes
     nothing. Everything else raises `BadProjectName`: letters are not dropped, for two names would become one.
     """
+    if is_project(text):
+        return text
     name = _SEPARATORS.sub("-", unicodedata.normalize("NFC", text).strip().lower())
     if not name:
         raise BadProjectName("a project needs a name of 1 to 64 characters")

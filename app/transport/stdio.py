@@ -175,7 +175,10 @@ class _Reader:
 
 
 class _Writer:
-    """A daemon thread that joins what waits into one write; a broken output ends it."""
+    """Joins what one turn of the loop has to say; a daemon thread writes it, and a broken output ends that.
+
+    What is short goes out at once when the output has room for it: no thread has to be woken for one answer.
+    """
 
     def __init__(
         self,
@@ -190,17 +193,44 @@ class _Writer:
         self._loop = loop
         self._limits = limits
         self._on_broken = on_broken
+        self._lines: list[bytes] = []  # of this turn of the loop
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._queued = 0  # counted by the loop
-        self._written = 0  # counted by the thread, so that no lock is needed
+        self._written = 0  # counted by the thread, or by the loop while the thread has nothing to do: no lock
+        self._output = select.poll()
+        self._output.register(descriptor, select.POLLOUT)
         self._room = threading.Event()
         self._done: asyncio.Future[None] = loop.create_future()
         threading.Thread(target=self._run, name="stdout", daemon=True).start()
 
     def send(self, line: bytes) -> None:
-        """Queue one line; its end is added here."""
-        self._queued += len(line) + 1
-        self._queue.put(line)
+        """Take one line; its end is added here."""
+        if not self._lines:
+            self._loop.call_soon(self._hand_over)
+        self._lines.append(line)
+
+    def _hand_over(self) -> None:
+        if not self._lines:
+            return
+        data = b"\n".join([*self._lines, b""])
+        self._lines.clear()
+        is_idle = self._queued == self._written
+        self._queued += len(data)
+        if is_idle and len(data) <= select.PIPE_BUF:
+            data = data[self._write_at_once(data) :]
+        if data:
+            self._queue.put(data)
+
+    def _write_at_once(self, data: bytes) -> int:
+        """A pipe with room takes PIPE_BUF bytes without waiting; what fails here is left to the thread."""
+        if self._output.poll(0) != [(self._descriptor, select.POLLOUT)]:
+            return 0
+        try:
+            count = os.write(self._descriptor, data)
+        except OSError:
+            return 0
+        self._written += count
+        return count
 
     def wait_for_room(self) -> None:
         """Hold up the reader while its client does not read; one that reads nothing for long counts as gone."""
@@ -216,6 +246,7 @@ class _Writer:
 
     async def finish(self, asked: asyncio.Future[Any]) -> None:
         """Wait until all is written, or until no byte was taken for a while: nobody holds up the exit."""
+        self._hand_over()
         self._queue.put(None)
         while not (self._done.done() or asked.done()):
             before = self._written
@@ -242,8 +273,8 @@ class _Writer:
         _tell(self._loop, _settle, self._done, None)
 
     def _write_waiting(self) -> bool:
-        lines, more = _waiting(self._queue)
-        data = memoryview(b"".join([line + b"\n" for line in lines]))
+        pieces, more = _waiting(self._queue)
+        data = memoryview(b"".join(pieces))
         while data:
             count = _write(self._descriptor, data[:WRITE_BYTES])
             self._written += count
@@ -254,15 +285,15 @@ class _Writer:
 
 def _waiting(queue: SimpleQueue[bytes | None]) -> tuple[list[bytes], bool]:
     """All that is queued, at least one; False when the end is among it."""
-    lines: list[bytes] = []
-    line = queue.get()
-    while line is not None:
-        lines.append(line)
+    pieces: list[bytes] = []
+    piece = queue.get()
+    while piece is not None:
+        pieces.append(piece)
         try:
-            line = queue.get_nowait()
+            piece = queue.get_nowait()
         except Empty:
-            return lines, True
-    return lines, False
+            return pieces, True
+    return pieces, False
 
 
 def _read(descriptor: int) -> bytes:

@@ -49,7 +49,7 @@ class Conversation:
         self.lines: list[dict[str, Any]] = []
         redactor, clock = Redactor(b"k" * 32), SystemClock()
         self._log = os.memfd_create("log")
-        self._journal = Journal(clock, redactor.text, "info", "json", self._log)
+        self._journal = Journal(lambda: "now", redactor.text, "info", "json", self._log)
         weakref.finalize(self, forget, self._journal, self._log)
         self.dispatcher = Dispatcher(
             peer, {"facts.try": tool}, lambda: redactor, clock, self._journal, self._keep
