@@ -16,7 +16,8 @@ LINE_AT_MOST: Final = 4 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 TAIL_BYTES: Final = 4 * 1024
 
-_STRING = rb'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
+# Unrolled: a possessive group with alternatives in it matches wrongly before Python 3.11.5 (python/cpython#106052).
+_STRING = rb'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*"'
 # Compiled when a line is too long for the first time: most servers never see one.
 _TOKEN = rb"\s*(" + _STRING + rb"|[{}\[\]:,]|[^\s{}\[\]:,\"]+)"
 # Clients that write the id last end every line with it. In JSON nothing but the id of the outer object can stand

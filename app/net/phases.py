@@ -8,6 +8,7 @@ from app.clock import Clock
 
 TimedPhase = Literal["resolve", "connect", "tls", "send", "first_byte", "head", "body"]
 TIMED: tuple[TimedPhase, ...] = ("resolve", "connect", "tls", "send", "first_byte", "head", "body")
+_NAMES: tuple[tuple[TimedPhase, str], ...] = tuple((phase, f"{phase}_ms") for phase in TIMED)
 
 
 class Phases:
@@ -44,20 +45,17 @@ class Phases:
 
     def offset_ms(self) -> float:
         """Milliseconds since the start of the hop."""
-        return _ms(self._clock.monotonic_ns() - self.started_ns)
+        return (self._clock.monotonic_ns() - self.started_ns) // 1000 / 1000
 
     def timings(self) -> dict[str, float | None]:
-        """`{resolve_ms, …, body_ms, other_ms, total_ms}`; the phases and `other_ms` add up to the total."""
-        end = self._clock.monotonic_ns() if self._end_ns is None else self._end_ns
-        total = end - self.started_ns
-        other = max(0, total - sum(self._spent_ns.values()))
-        spent = {f"{phase}_ms": self._spent_ns.get(phase) for phase in TIMED}
-        return {
-            **{name: None if ns is None else _ms(ns) for name, ns in spent.items()},
-            "other_ms": _ms(other),
-            "total_ms": _ms(total),
+        """`{resolve_ms, …, body_ms, other_ms, total_ms}`; whole microseconds, so that the parts are the total."""
+        end_ns = self._clock.monotonic_ns() if self._end_ns is None else self._end_ns
+        spent = self._spent_ns
+        timings: dict[str, float | None] = {
+            name: spent[phase] // 1000 / 1000 if phase in spent else None for phase, name in _NAMES
         }
-
-
-def _ms(ns: int) -> float:
-    return round(ns / 1_000_000, 3)
+        total_us = (end_ns - self.started_ns) // 1000
+        other_us = total_us - sum([ns // 1000 for ns in spent.values()])
+        timings["other_ms"] = max(0, other_us) / 1000
+        timings["total_ms"] = total_us / 1000
+        return timings

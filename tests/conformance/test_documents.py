@@ -15,6 +15,7 @@ import policy
 from app.errors import AGENT_ACTION, HTTP_STATUS, RETRYABLE, Phase, ProbeErrorCode, StoreReason, ToolErrorCode
 from app.measure import kinds
 from app.settings import Settings, configuration_page
+from app.telemetry import FIELDS
 from policy.table import ROWS
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +63,11 @@ def arguments() -> set[str]:
     return {field.encode_name for kind in kinds() for field in msgspec.structs.fields(kind.params)}
 
 
+def facts() -> set[str]:
+    """The names at the top of the data of all measurements, as published."""
+    return {field.encode_name for kind in kinds() for field in msgspec.structs.fields(kind.facts)}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_every_link_of_a_document_resolves(path: Path) -> None:
     assert broken_links(path) == []
@@ -84,6 +90,7 @@ def test_the_page_of_the_settings_is_generated_from_them() -> None:
         ),
         pytest.param({f"facts.measure.{kind.name}" for kind in kinds()}, id="tools"),
         pytest.param(arguments(), id="arguments of the tools"),
+        pytest.param(facts(), id="facts of the measurements"),
         pytest.param(set(get_args(ToolErrorCode)), id="codes of a refused call"),
         pytest.param(set(get_args(ProbeErrorCode)), id="codes of a failed target"),
         pytest.param(set(get_args(Phase)), id="phases of a failure"),
@@ -95,6 +102,12 @@ def test_the_page_of_the_settings_is_generated_from_them() -> None:
 )
 def test_everything_that_has_a_name_is_in_the_documents(names: set[str]) -> None:
     assert sorted(names - NAMED) == []
+
+
+def test_the_page_on_operating_has_the_row_of_each_log_field() -> None:
+    rows = "\n".join(f"| `{field}` | {meaning} |" for field, meaning in FIELDS.items())
+
+    assert rows in (ROOT / "docs/operating.md").read_text(encoding="utf-8")
 
 
 def test_the_page_of_errors_has_the_row_of_each_code() -> None:

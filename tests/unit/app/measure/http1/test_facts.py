@@ -96,3 +96,9 @@ def test_every_field_of_the_schema_says_what_it_is() -> None:
     schema = msgspec.json.schema(HttpFacts)["$defs"]
 
     assert [name for name, definition in schema.items() if not definition.get("description")] == []
+
+
+def test_brief_of_a_failed_lookup_has_no_attempts(measure: Measure, script: Script) -> None:
+    kept = brief(measure("http://gone.test/", script({}, {"gone.test": ["name_not_found"]})).data)
+
+    assert ("attempts" in kept, "peer" in kept, kept["timings"]["connect_ms"]) == (False, False, None)
