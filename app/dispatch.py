@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import traceback
 from collections.abc import Callable, Coroutine, Mapping
@@ -18,7 +19,10 @@ from app.redact import Redactor
 from app.telemetry import Journal
 from app.tools.tool import Context, Tool, validate
 
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = 0.5
+CALLS_AT_MOST = 1024
+HELD_BYTES_AT_MOST = 32 * 1024 * 1024
+TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")  # W3C Trace Context
 PROGRESS_EVERY_NS = 50_000_000
 ENCODER = msgspec.json.Encoder()
 
@@ -41,11 +45,12 @@ class Dispatcher:
         self._clock = clock
         self._journal = journal
         self._send = send
-        self._running: dict[Any, asyncio.Task[None]] = {}
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._held_bytes = 0
 
     def receive(self, line: bytes) -> None:
         """Take one line of the wire."""
-        self._act(self._peer.receive(line))
+        self._act(self._peer.receive(line), len(line))
 
     def oversize(self, prefix: bytes) -> None:
         """Take the beginning of a line that was too long to be read."""
@@ -59,30 +64,47 @@ class Dispatcher:
             task.cancel()
         if self._running:
             await asyncio.wait(self._running.values(), timeout=GRACE_SECONDS)
+        for task in self._running.values():
+            task.cancel()  # what still waits, for a held lock or a stalled disk, is given up
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=GRACE_SECONDS)
 
     def close(self) -> None:
         """End the subscriptions."""
         for line in self._peer.close():
             self._send(line)
 
-    def _act(self, events: list[Event]) -> None:
+    def _act(self, events: list[Event], size: int = 0) -> None:
         for event in events:
             if isinstance(event, Send):
                 self._send(event.line)
             elif isinstance(event, Call):
-                self._start(event)
+                self._start(event, size)
             elif isinstance(event, Cancel) and event.key in self._running:
                 self._running[event.key].cancel()
 
-    def _start(self, call: Call) -> None:
+    def _start(self, call: Call, size: int) -> None:
+        is_full = self._held_bytes + size > HELD_BYTES_AT_MOST
+        if self._running and (is_full or len(self._running) >= CALLS_AT_MOST):
+            busy = ToolError("busy", f"{len(self._running)} calls of this client are still running.")
+            self._settle(call, self._error(call, busy), busy.code, self._clock.monotonic_ns())
+            return
         task = _begun(self._run(call))
         if not task.done():
             self._running[call.key] = task
-            task.add_done_callback(lambda _: self._running.pop(call.key, None))
+            self._held_bytes += size
+            task.add_done_callback(lambda _: self._forget(call.key, size))
+
+    def _forget(self, key: int, size: int) -> None:
+        del self._running[key]
+        self._held_bytes -= size
 
     async def _run(self, call: Call) -> None:
         began = self._clock.monotonic_ns()
         content, outcome = await self._content(call)
+        self._settle(call, content, outcome, began)
+
+    def _settle(self, call: Call, content: bytes, outcome: str, began: int) -> None:
         is_error = outcome not in ("ok", "not_ok")
         sent = self._peer.finish(call, ToolOutcome(content, is_error))
         self._act(sent)
@@ -96,7 +118,7 @@ class Dispatcher:
             return self._error(call, problem), problem.code
         except asyncio.CancelledError:
             return self._error(
-                call, ToolError("busy", "The call was cancelled before it began.")
+                call, ToolError("busy", "The call was cancelled before anything was stored.")
             ), "cancelled"
         except Exception:  # noqa: BLE001 - the one place: a fault of ours must not end the conversation
             self._journal.note("error", "failure", tool=call.name, message=traceback.format_exc())
@@ -126,7 +148,7 @@ class Dispatcher:
 
     def _log(self, call: Call, outcome: str, began: int) -> None:
         ms = round((self._clock.monotonic_ns() - began) / 1e6, 3)
-        trace = {"trace": call.trace} if call.trace else {}
+        trace = {"trace": call.trace} if call.trace and TRACEPARENT.fullmatch(call.trace) else {}
         self._journal.note("info", "call", tool=call.name, outcome=outcome, ms=ms, **trace)
 
 

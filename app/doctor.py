@@ -87,9 +87,7 @@ def registry_checks(data_dir: str, log: FileLog, *, needs_mount: bool) -> Iterat
 
     found = examine_directory(data_dir)
     if not found.exists:
-        yield Check(
-            "data directory", f"{found.path} does not exist yet; the first measurement makes it", ok=None
-        )
+        yield _to_be_made(found.path)
         return
     free = "" if found.free_bytes is None else f", {found.free_bytes // 1_000_000} MB free"
     mount = "a mount of its own" if found.mount else "no mount of its own"
@@ -112,10 +110,20 @@ def _project_checks(data_dir: str, log: FileLog, project: str) -> Iterator[Check
     for state in states:
         if state.last_seq is not None or state.damaged:
             detail = f"{state.records} lines, {state.damaged} damaged, last seq {state.last_seq}"
-            yield Check(f"{project}/{state.log}", detail, ok=not state.damaged)
+            yield Check(f"{project}/{state.log}", detail, ok=None if state.damaged else True)
         for damage in state.damage:
             text = f"{damage.reason}: {damage.file} at byte {damage.offset}, {damage.length} bytes"
-            yield Check(f"{project}/damage", text, ok=False)
+            yield Check(f"{project}/damage", f"{text}; it stays, and is served around", ok=None)
+
+
+def _to_be_made(path: str) -> Check:
+    """A directory that the first measurement makes, where it can."""
+    above = os.path.dirname(path)
+    while not os.path.exists(above):
+        above = os.path.dirname(above)
+    if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) and os.statvfs(above).f_files:
+        return Check("data directory", f"{path} does not exist yet; the first measurement makes it", ok=None)
+    return Check("data directory", f"{path} does not exist and cannot be made in {above}", ok=False)
 
 
 def _projects(data_dir: str) -> list[str]:

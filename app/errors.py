@@ -110,7 +110,7 @@ class ToolError(FactsError):
         self.code = code
         self.message = message
         self.field = field
-        self.reason_code = reason_code
+        self.reason_code = reason_code or ("bad_input" if code == "invalid_arguments" else None)
         self.retry_after_seconds = retry_after_seconds
         self.details = details
 

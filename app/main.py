@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.store.file import FileLog
     from app.store.log import Damage
 
+CLOSE_SECONDS = 0.3
 INSTRUCTIONS = """\
 Measures network services and stores each observation with its time, failures included. It reports what was seen and \
 never judges it: ok says only that the observation could be taken. {policy} What lies outside is refused with \
@@ -71,7 +72,9 @@ class Application:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """One call of a tool, as a client would make it; raises `ToolError`."""
-        tool = self.tools[name]
+        tool = self.tools.get(name)
+        if tool is None:
+            raise StartError(f"PLINTH_FACTS_TOOLSETS leaves out {name}")
         return await tool.run(validate(tool.params, arguments), arguments, Context(lambda _message: None))
 
     def error_content(self, error: ToolError, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,9 +89,9 @@ class Application:
         return [explain(self.policy, text, await self._addresses(text)) for text in texts]
 
     def close(self) -> None:
-        """Make durable what waits and let go of the files."""
+        """Make durable what waits and let go of the files; a lock that is held or a stalled disk ends that."""
         if "log" in self.__dict__:
-            self.log.close()
+            self.log.close(CLOSE_SECONDS)
 
     @cached_property
     def laboratory(self) -> Laboratory:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import StartError
+from policy import PROFILES, Policy, PolicyError
 
 PREFIX = "PLINTH_FACTS_"
 TOOLSETS = ("measure", "recall", "memory", "query")
@@ -72,6 +74,9 @@ def _rate(value: Any) -> Any:
 
 
 def _data_dir(value: Any) -> Any:
+    is_below_home = isinstance(value, str) and value.startswith("~")
+    if is_below_home and not os.environ.get("HOME", "unset"):
+        raise ValueError("HOME is empty; set an absolute path")
     path = os.path.expanduser(value) if isinstance(value, str) else value
     if not isinstance(path, str) or not os.path.isabs(path) or "\0" in path:
         raise ValueError("expected an absolute path (there may be no home directory to start from)")
@@ -193,7 +198,8 @@ def read_settings() -> Settings:
     try:
         settings = Settings()
     except ValidationError as error:
-        lines += [f"{part['loc'][0]}: {_reason(part)}" for part in error.errors(include_url=False)]
+        lines += [f"{_variable(part['loc'][0])}: {_reason(part)}" for part in error.errors(include_url=False)]
+        lines += _policy_lines(os.environ)
         raise StartError(*lines) from None
     if lines:
         raise StartError(*lines)
@@ -216,6 +222,28 @@ def _unknown(names: Any) -> list[str]:
         for name in sorted(names)
         if name.upper().startswith(PREFIX) and name not in known
     ]
+
+
+def _variable(place: int | str) -> str:
+    """A default that does not hold is reported under the name of its field."""
+    field = Settings.model_fields.get(str(place))
+    return str(place if field is None else field.validation_alias)
+
+
+def _policy_lines(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What is wrong with the policy, said in the same round as everything else."""
+    profile = environment.get(PREFIX + "NET_PROFILE", "loopback")
+    if profile not in PROFILES:
+        return ()
+    try:
+        Policy.parse(
+            profile,
+            environment.get(PREFIX + "ALLOW_HOSTS", ""),
+            environment.get(PREFIX + "NAT64_PREFIXES", ""),
+        )
+    except PolicyError as error:
+        return error.lines
+    return ()
 
 
 def _reason(part: Any) -> str:

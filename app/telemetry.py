@@ -21,7 +21,7 @@ LEVELS: Final[Mapping[str, int]] = {
 }
 WAITING_AT_MOST: Final = 10_000
 FLUSH_SECONDS: Final = 0.5
-_BARE: Final = re.compile(r"[^\s\"'=]+")
+_BARE: Final = re.compile(r"[!#-&(-<>-~]+")
 
 FIELDS: Final[Mapping[str, str]] = {
     "at": "when, UTC",

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Final, NamedTuple
 
 from policy.errors import TargetError
-from policy.table import UNCLASSIFIABLE, ZONE_ID, IPAddress, Row, row_of
+from policy.table import ISATAP, UNCLASSIFIABLE, ZONE_ID, IPAddress, Row, row_of
 
 NAT64_LENGTHS: Final = (32, 40, 48, 56, 64, 96)
 """The prefix lengths at which RFC 6052 can embed an IPv4 address."""
@@ -18,6 +18,8 @@ _QUAD: Final = re.compile(rf"{_OCTET}\.{_OCTET}\.{_OCTET}\.{_OCTET}", re.ASCII)
 _IPV6_TEXT: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}", re.ASCII)
 _LOW_32: Final = 0xFFFF_FFFF
 _MAPPED: Final = 0xFFFF
+_ISATAP: Final = 0x5EFE
+_ISATAP_MASK: Final = 0xFDFF_FFFF  # all but the bit that says whether the IPv4 is unique in the world
 
 
 class Place(NamedTuple):
@@ -53,6 +55,8 @@ def classify(address: IPAddress, nat64_prefixes: Sequence[IPv6Network] = ()) -> 
         if address in prefix:
             return _translated(address, prefix)
     row = row_of(address)
+    if row.name == "public" and value >> 32 & _ISATAP_MASK == _ISATAP:
+        row = ISATAP
     carrier = _CARRIERS.get(row.name)
     return _place(row, address) if carrier is None else _carrying(row, address, carrier)
 
@@ -129,6 +133,7 @@ _Decoder = Callable[[IPv6Address], IPv4Address]
 _CARRIERS: Final[Mapping[str, tuple[str, _Decoder]]] = {
     "nat64": ("", _low),
     "6to4": ("6to4", _six_to_four),
+    "isatap": ("ISATAP", _low),
     "teredo": ("Teredo", _teredo),
     "ipv4-compatible": ("IPv4-compatible", _low),
     "ipv4-translated": ("IPv4-translated", _low),

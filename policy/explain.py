@@ -34,6 +34,7 @@ def explain(policy: Policy, text: str, addresses: Sequence[IPAddress | str] | No
             "error": {"reason_code": error.reason_code, "message": error.message},
         }
     decision, checks = _judged(policy, target, addresses)
+    undecided = decision.allowed and not checks  # of a name only its addresses decide
     return {
         **frame,
         "url": target.url.partition("?")[0],
@@ -42,6 +43,7 @@ def explain(policy: Policy, text: str, addresses: Sequence[IPAddress | str] | No
         "literal": target.address is not None,
         "lookup": policy.lookup(target.host),
         **_decision(decision),
+        "allowed": None if undecided else decision.allowed,
         "addresses": [_check(check) for check in checks],
     }
 
@@ -65,8 +67,8 @@ def render(explained: dict[str, Any]) -> str:
 
 
 def exit_code(explained: dict[str, Any]) -> int:
-    """0 allowed, 1 refused, 2 bad input."""
-    if "error" in explained:
+    """0 allowed, 1 refused, 2 bad input, a name whose addresses are not known among it."""
+    if "error" in explained or explained["allowed"] is None:
         return EXIT_BAD_INPUT
     return EXIT_ALLOWED if explained["allowed"] else EXIT_REFUSED
 
@@ -106,4 +108,6 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def _word(explained: dict[str, Any]) -> str:
+    if explained["allowed"] is None:
+        return "undecided"
     return "allowed" if explained["allowed"] else "refused"

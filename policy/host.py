@@ -58,6 +58,8 @@ def _refuse_odd_characters(text: str) -> None:
         raise TargetError("bad_input", "the host is missing")
     if len(text) > 4 * _LONGEST_NAME:
         raise TargetError("too_long", f"a host name has at most {_LONGEST_NAME} characters")
+    if "//" in text:
+        raise TargetError("bad_input", "no scheme belongs before the host")
     if ":" in text:
         raise TargetError("bad_input", "an IPv6 address needs brackets: [2001:db8::1]:443")
     if "%" in text:

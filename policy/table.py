@@ -111,6 +111,10 @@ ROWS: Final[tuple[Row, ...]] = (
     _row("::/0", "reserved", "never", "unassigned IPv6"),
 )
 
+ISATAP: Final = _row(
+    "2000::/3 ending in 0:5efe:a.b.c.d or 200:5efe:a.b.c.d", "isatap", "never", "ISATAP (RFC 5214)"
+)
+"""What no prefix can say: an interface identifier that carries an IPv4, under any prefix of public space."""
 ZONE_ID: Final = _row("fe80::%zone", "zone-id", "never", "an address with a zone id (RFC 4007)")
 UNCLASSIFIABLE: Final = _row("", "unclassifiable", "never", "not an IP address")
 MARKS: Final[frozenset[str]] = frozenset(row.name for row in ROWS if row.marked)

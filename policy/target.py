@@ -91,8 +91,8 @@ class Target:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Scheme, host and port: what credentials are bound to (RFC 6454)."""
-        return self.scheme, self.host, self.port
+        """Scheme, host as it is sent, and port: what credentials are bound to (RFC 6454)."""
+        return self.scheme, f"{self.host}." if self.trailing_dot else self.host, self.port
 
 
 def parse_url(text: str, schemes: Collection[str] = HTTP_SCHEMES) -> Target:

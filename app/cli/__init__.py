@@ -5,6 +5,8 @@ Exit status: 0 done, 1 refused by the policy, not observed, or found wrong, 2 ba
 
 from __future__ import annotations
 
+import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -21,13 +23,32 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             return serve()
-        from app.cli.commands import command
-
-        return command(arguments, application)
+        return _by_hand(arguments)
     except StartError as error:
         for line in error.lines:
             sys.stderr.write(f"facts-mcp: {line}\n")
         return 2
+    except OSError as error:
+        return _output_failed(error)
+
+
+def _by_hand(arguments: Sequence[str]) -> int:
+    from app.cli.commands import command
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # the terminal may know fewer characters
+    status = command(arguments, application)
+    sys.stdout.flush()
+    return status
+
+
+def _output_failed(error: OSError) -> int:
+    """Nobody reads what a command prints, or it cannot be written: said once, and not again at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):
+        sys.stderr.write(f"facts-mcp: the output cannot be written: {error.strerror}\n")
+    return 1
 
 
 def serve() -> int:

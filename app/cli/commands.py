@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app import VERSION
-from app.cli.summary import summary
+from app.cli.summary import printable, summary
 from app.errors import StartError, ToolError
 from policy.explain import exit_code, render
 
@@ -63,7 +64,7 @@ def measure_http(wanted: argparse.Namespace, build: Build) -> int:
     call |= {"headers": _headers(wanted.header)} if wanted.header else {}
     call |= {"body": wanted.body} if wanted.body is not None else {}
     try:
-        answer = asyncio.run(application.call("facts.measure.http", call))
+        answer = asyncio.run(_until_a_signal(application.call("facts.measure.http", call)))
     except ToolError as error:
         return _refused(application, error, call, as_json=wanted.json)
     finally:
@@ -129,6 +130,14 @@ def _add_measure(measure: argparse.ArgumentParser) -> None:
     )
 
 
+async def _until_a_signal(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+    """The answer; a signal cancels the measurement, which is stored as that."""
+    task = asyncio.ensure_future(work)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task
+
+
 def _asks_for_help(arguments: Sequence[str]) -> bool:
     return any(word in ("-h", "--help") for word in arguments)
 
@@ -155,7 +164,7 @@ def _refused(application: Application, error: ToolError, call: dict[str, Any], *
     else:
         configure = (content.get("details") or {}).get("configure")
         hint = f"facts-mcp: what would allow it: {configure}\n" if configure else ""
-        sys.stderr.write(f"facts-mcp: {content['code']}: {content['message']}\n{hint}")
+        sys.stderr.write(f"facts-mcp: {content['code']}: {printable(content['message'])}\n{hint}")
     return 2 if error.code == "invalid_arguments" else 1
 
 

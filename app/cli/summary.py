@@ -17,7 +17,14 @@ def summary(answer: Facts, *, bar: str, width: int = 40) -> str:
     for number, hop in enumerate(data.get("hops") or [data], 1):
         title = f"hop {number}: {hop['target']['input']}" if data.get("hops") else ""
         lines += ["", *([title] if title else []), *waterfall(hop["timings"], bar, width)]
-    return "\n".join([*lines, *_body(data)]) + "\n"
+    return "".join(f"{printable(line)}\n" for line in [*lines, *_body(data)])
+
+
+def printable(text: str) -> str:
+    """The text with everything escaped that could steer a terminal or turn the direction of writing."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def waterfall(timings: Facts, bar: str, width: int) -> list[str]:
@@ -76,7 +83,8 @@ def _body(data: Facts) -> Iterator[str]:
         return
     cut = ", cut" if data.get("truncated") else ""
     whole = "complete" if data.get("complete") else "incomplete"
-    yield f"\n  body       {sizes['encoded']} bytes, {whole}, shown as {data.get('body_encoding') or 'nothing'}{cut}"
+    yield ""
+    yield f"  body       {sizes['encoded']} bytes, {whole}, shown as {data.get('body_encoding') or 'nothing'}{cut}"
     if data.get("body_encoding") == "text":
         lines = data["body"].splitlines()
         yield from (f"  | {line[:160]}" for line in lines[:BODY_LINES])

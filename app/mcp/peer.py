@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -38,6 +38,9 @@ from app.mcp.replies import Alone, Reply, Together
 from app.mcp.revision import Revision
 from app.mcp.revisions import load
 from app.mcp.subscriptions import Subscriptions
+
+MESSAGES_IN_AN_ARRAY: Final = 10_000
+"""What a line of 4 MiB could hold would be answered with forty times its bytes."""
 
 Method: TypeAlias = Callable[[Request, Revision, Reply], list[Event]]
 
@@ -164,6 +167,9 @@ class Peer:
     def _array(self, array: Array) -> list[Event]:
         if self._negotiated is None or not self._negotiated.batches:
             return self._single(Invalid(None, INVALID_REQUEST, "Batches are not supported"), self._alone)
+        if len(array.messages) > MESSAGES_IN_AN_ARRAY:
+            refused = Invalid(None, INVALID_REQUEST, f"A batch has at most {MESSAGES_IN_AN_ARRAY} messages")
+            return self._single(refused, self._alone)
         if not array.messages:
             return self._single(Invalid(None, INVALID_REQUEST, "A batch must not be empty"), self._alone)
         reply = Together(sum(isinstance(message, Request | Invalid) for message in array.messages))

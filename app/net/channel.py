@@ -22,6 +22,8 @@ from app.net.network import Address
 from app.net.phases import Phases
 
 RECEIVE_BYTES = 65536
+PENDING_READS = 2
+"""Reads of one `pending`: a peer that floods must neither fill the memory nor keep the loop for itself."""
 # Linux; lets the kernel choose the port of a bound source when it knows the destination. Python has no name for it.
 _IP_BIND_ADDRESS_NO_PORT = 24
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -178,10 +180,12 @@ class SocketChannel:
         return b""
 
     def pending(self) -> bytes:
-        """See `Stream`; what ends the stream is told by the next `receive`."""
+        """See `Stream`; a bounded part of a flood, and what ends the stream is told by the next `receive`."""
         pieces = [self._arrived]
         self._arrived = b""
-        while not (self._ended or self._fault) and self._read():
+        for _ in range(PENDING_READS):
+            if self._ended or self._fault or not self._read():
+                break
             pieces.append(self._arrived)
             self._arrived = b""
         return b"".join(pieces)

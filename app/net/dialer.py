@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from ipaddress import IPv6Address
 from typing import Any
 
 from app.clock import Clock
@@ -83,7 +84,7 @@ class Dialer:
         `PolicyRefused` before any packet to the target; `ToolError("rate_limited")` on hop 0 before any packet;
         every other failure is `ProbeFailed`. `connect_timeout_s` bounds each attempt to connect, not their sum.
         """
-        tokens = Tokens(self._budget, target.key, self._clock, hop)
+        tokens = Tokens(self._budget, _budget_key(target), self._clock, hop)
         addresses = await self._resolve(target, trace, phases, tokens, hop)
         if target.scheme not in TLS_SCHEMES:
             channel = await self._connect(addresses, target.port, trace, phases, tokens, connect_timeout_s)
@@ -101,7 +102,7 @@ class Dialer:
         self, target: Target, trace: Trace, phases: Phases, *, hop: int = 0
     ) -> tuple[Address, ...]:
         """The first half of `open`, for explanations: what would be dialled, or why nothing is."""
-        tokens = Tokens(self._budget, target.key, self._clock, hop)
+        tokens = Tokens(self._budget, _budget_key(target), self._clock, hop)
         return await self._resolve(target, trace, phases, tokens, hop)
 
     async def _resolve(
@@ -241,6 +242,14 @@ class Dialer:
 
     def _since_ms(self, began_ns: int) -> float:
         return round((self._clock.monotonic_ns() - began_ns) / 1_000_000, 3)
+
+
+def _budget_key(target: Target) -> str:
+    """What is counted as one target: the spellings of one local address share a bucket."""
+    if target.host.endswith(".localhost"):
+        return f"localhost:{target.port}"
+    mapped = target.address.ipv4_mapped if isinstance(target.address, IPv6Address) else None
+    return target.key if mapped is None else f"{mapped}:{target.port}"
 
 
 def _admit(target: Target, hop: int, verdict: Verdict) -> None:

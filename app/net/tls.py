@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -193,6 +194,7 @@ class TlsStream:
                 return data
             await self._channel.send(self._outgoing.read())  # answers of TLS itself, such as a key update
             self._feed(await self._channel.receive())
+            await asyncio.sleep(0)  # records without data could come for ever, faster than they are read
 
     def pending(self) -> bytes:
         """See `Stream`; what ends the stream is told by the next `receive`."""
@@ -200,6 +202,7 @@ class TlsStream:
         if arrived:
             self._feed(arrived)
         pieces = []
+        # Bounded: nothing arrives while this runs, and OpenSSL yields fewer bytes than it is fed.
         while self._fault is None:
             try:
                 data = self._decrypt()

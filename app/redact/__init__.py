@@ -6,7 +6,8 @@ of `pem`, `urls`, `headers`, `pairs`, `markup`, `shapes` and `known` finds one s
 
 from __future__ import annotations
 
+from app.redact.known import Known
 from app.redact.redactor import Redactor
 from app.redact.spans import Kind
 
-__all__ = ["Kind", "Redactor"]
+__all__ = ["Kind", "Known", "Redactor"]

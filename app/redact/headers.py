@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from app.redact.names import PLAIN_WORDS, announced, is_ordinary
+from app.redact.names import PLAIN_WORDS, announced, is_ordinary, is_telling_header
 from app.redact.spans import Kind, Span
 
 # Schemes of Authorization that are kept (IANA's registry and what else is met); an unknown first word may be a secret.
@@ -33,13 +33,15 @@ _COOKIE_ATTRIBUTES = frozenset(
 
 @cache
 def _scheme() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{_SCHEMES}(?:[ \t]+|,|$))?", re.ASCII | re.IGNORECASE)
+    return re.compile(rf"\s*(?:{_SCHEMES}(?:\s+|,|$))?", re.ASCII | re.IGNORECASE)
 
 
 def header_kind(name: str) -> Kind | None:
     """What the value of a header of this name is; None when it is public or has to be scanned as text."""
     name_of = announced(name)
-    if name_of is None or name_of.code:
+    if name_of is None:
+        return "api-key" if is_telling_header(name) else None
+    if name_of.code:
         return None
     return "api-key" if name_of.kind == "field" else name_of.kind
 
@@ -93,10 +95,14 @@ def _line() -> re.Pattern[str]:
     another = r"\s{0,4}[A-Za-z][A-Za-z0-9-]{0,60}+\s?:"
     quoted_parameter = r"(?<=\w)=\"[^\"\r\n,;]*+\"(?=[,;\s]|$)"
     quotation_inside = r"(?!\\[rn])(?!(?P=quote))[\"'`\\]|(?<=\w)'(?=\w)"
+    # A line may be folded after the scheme, or the token quoted there.
+    folded = rf"[ \t]{{0,4}}\r?\n[ \t]{{1,8}}(?!{another})"
+    opened = r"[ \t]{1,4}\"(?=[\w+/~.-][^\"\s]{2,}\")"
+    scheme = rf"(?:[\w-]{{2,20}}+(?:{folded}|{opened}))?+"
     return re.compile(
         r"(?P<quote>[\"'`]?)(?<![\w-])(?P<name>(?:x-[a-z-]{1,20})?(?:proxy-)?authorization|(?:set-)?cookie2?)"
         r"[ \t]{0,4}[:=](?!=)[ \t]{0,8}"
-        rf"(?P<value>(?:[^\r\n\"'`\\|,;=]++|[|,;](?!{another})|{quoted_parameter}|=|{quotation_inside})*)",
+        rf"(?P<value>{scheme}(?:[^\r\n\"'`\\|,;=]++|[|,;](?!{another})|{quoted_parameter}|=|{quotation_inside})*)",
         re.ASCII | re.IGNORECASE,
     )
 

@@ -20,6 +20,12 @@ def _forms() -> tuple[re.Pattern[str], ...]:
             r"(?P<value>(?:(?!(?P=quote))[^<>])*)",
             re.ASCII | re.IGNORECASE,
         ),
+        # <input value="…" name="password">
+        re.compile(
+            r"\s(?:value|content)=(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^<>])*)(?P=quote)[^<>]{0,200}?\s(?:name|id)="
+            r"[\"'](?P<name>[^\"'<>]{3,100})[\"']",
+            re.ASCII | re.IGNORECASE,
+        ),
         # <password>…</password>
         re.compile(r"<(?P<name>[\w:.-]{3,100})(?:\s[^<>]{0,200})?>(?P<value>[^<]++)", re.ASCII),
         # Content-Disposition: form-data; name="password", an empty line, the value
@@ -33,6 +39,12 @@ def _forms() -> tuple[re.Pattern[str], ...]:
             r"[\"']value[\"']\s{0,8}:\s{0,8}(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\\]|\\.)*)",
             re.ASCII | re.DOTALL | re.IGNORECASE,
         ),
+        # {"value": "…", "name": "Authorization"}
+        re.compile(
+            r"[\"']value[\"']\s{0,8}:\s{0,8}(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)"
+            r"\s{0,8},\s{0,8}[\"'](?:name|key)[\"']\s{0,8}:\s{0,8}[\"'](?P<name>[^\"'\r\n]{3,100})[\"']",
+            re.ASCII | re.DOTALL | re.IGNORECASE,
+        ),
     )
 
 
@@ -40,6 +52,15 @@ def _forms() -> tuple[re.Pattern[str], ...]:
 def _option() -> re.Pattern[str]:
     return re.compile(
         r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{2,60}+)[ \t]+(?P<value>(?!-)[^\s\"'`]++)", re.ASCII
+    )
+
+
+@cache
+def _curl_user() -> re.Pattern[str]:
+    return re.compile(
+        r"\bcurl\s[^\r\n]{0,300}?(?<![\w-])(?:-[uU]|--(?:proxy-)?user)[ \t=]{0,4}[\"']?[^\s:\"'`]{0,64}+"
+        r":(?P<value>[^\s\"'`]++)",
+        re.ASCII,
     )
 
 
@@ -54,3 +75,5 @@ def apart_values(text: str) -> Iterator[Span]:
         name = announced(found["name"])
         if name is not None and not name.code and not is_ordinary(found["value"]):
             yield Span(found.start("value"), found.end("value"), "parameter")
+    for found in _curl_user().finditer(text):
+        yield Span(found.start("value"), found.end("value"), "userinfo")

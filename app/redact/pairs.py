@@ -86,6 +86,9 @@ def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int
     """The secrets of one value, and where to go on."""
     opened = found["open"]
     if not opened:
+        block = _block().match(text, found.end()) if found["separator"] == ":" and not name.code else None
+        if block:
+            return list(value_secrets(name.kind, text, block.start("value"), block.end())), block.end()
         spans = list(_unquoted(text, found, name))
         return spans, spans[-1].end if spans else found.end()
     if name.code or (found["separator"] == "==" and opened in "[{"):
@@ -96,6 +99,15 @@ def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int
     # A string that a limit cut, or a stray quotation mark: to the end of the line.
     end = closed.end() if closed else _line_end(text, found.end())
     return list(value_secrets(name.kind, text, found.end(), end)), end
+
+
+@cache
+def _block() -> re.Pattern[str]:
+    # YAML: the lines below that are indented as the first one.
+    return re.compile(
+        r"[|>][+-]?[ \t]*+\r?\n(?P<indent>[ \t]++)(?P<value>[^\r\n]++(?:\r?\n(?P=indent)[^\r\n]++)*+)",
+        re.ASCII,
+    )
 
 
 def _line_end(text: str, start: int) -> int:
@@ -122,7 +134,7 @@ def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
 
 
 def _is_number(bare: str) -> bool:
-    return bare.lstrip("-").replace(".", "").isdecimal()
+    return bare.lstrip("-").rstrip("%").replace(".", "").replace("/", "").isdecimal()
 
 
 def _is_prose(found: re.Match[str]) -> bool:

@@ -35,34 +35,35 @@ class Redactor:
         digest = blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=4, key=self._key)
         return f"[redacted:{kind}:{digest.hexdigest()}]"
 
-    def text(self, text: str, known: Iterable[str] = ()) -> str:
+    def text(self, text: str, known: Iterable[str] | Known = ()) -> str:
         """A free text (body, statement, error message, log line) without its secrets."""
-        return self._redacted(text, (Known(known).find,))
+        return self._redacted(text, (self.known(known).find,))
 
-    def url(self, text: str, known: Iterable[str] = ()) -> str:
+    def url(self, text: str, known: Iterable[str] | Known = ()) -> str:
         """A URL, or what was meant as one; scheme, host, path and the names of parameters stay."""
-        return self._redacted(text, (Known(known).find, bare_userinfo))
+        return self._redacted(text, (self.known(known).find, bare_userinfo))
 
-    def headers(self, pairs: Iterable[Sequence[str]], known: Iterable[str] = ()) -> list[list[str]]:
+    def headers(self, pairs: Iterable[Sequence[str]], known: Iterable[str] | Known = ()) -> list[list[str]]:
         """Header fields `[[name, value], …]` in their order; schemes, names of cookies and their attributes stay."""
-        find = Known(known).find
+        find = self.known(known).find
         return [
             [self._redacted(name, (find,)), self._redacted(value, (find, _Whole(header_kind(name))))]
             for name, value in pairs
         ]
 
-    def body(self, data: bytes, known: Iterable[str] = ()) -> bytes:
+    def body(self, data: bytes, known: Iterable[str] | Known = ()) -> bytes:
         """Bytes of any kind; what is not masked stays byte for byte. UTF-16 is understood when its mark says so."""
         encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "latin-1")
         # A limit may have cut the last character of two or four bytes in half.
         even = len(data) // 2 * 2 if encoding != "latin-1" else len(data)
         text = data[:even].decode(encoding, "surrogatepass" if encoding != "latin-1" else "strict")
-        redacted = self.text(text, known)
+        prepared = self.known(known)
+        redacted = self._redacted(text, (prepared.find, prepared.find_wide))
         return redacted.encode(encoding, "surrogatepass") + data[even:] if redacted != text else data
 
-    def value(self, value: Any, known: Iterable[str] = ()) -> Any:
+    def value(self, value: Any, known: Iterable[str] | Known = ()) -> Any:
         """A JSON-like value of the same shape: text is scanned, and whatever stands under a sensitive key is masked."""
-        return _Walk(self, Known(known).find).value(value, None)
+        return _Walk(self, self.known(known)).value(value, None)
 
     def may_hold(self, text: str) -> bool:
         """Whether a text (also the `repr` of a value) could hold a secret; False is certain and cheap to say."""
@@ -71,6 +72,10 @@ class Redactor:
     def secrets_in(self, arguments: Mapping[str, Any]) -> frozenset[str]:
         """The literal secrets of one call, to be given as `known` to everything that the call brings forth."""
         return literal_secrets(arguments)
+
+    def known(self, secrets: Iterable[str] | Known) -> Known:
+        """Secrets prepared for search, once for all that a call brings forth."""
+        return secrets if isinstance(secrets, Known) else Known(secrets)
 
     def _redacted(self, text: str, roles: Sequence[Detector]) -> str:
         for _ in range(_ROUNDS):
@@ -99,9 +104,9 @@ class _Whole:
 class _Walk:
     """One walk through a value, in order, because a private key may be spread over several of its strings."""
 
-    def __init__(self, redactor: Redactor, find: Detector) -> None:
+    def __init__(self, redactor: Redactor, known: Known) -> None:
         self._redactor = redactor
-        self._find = find
+        self._known = known
         self._in_key = False
 
     def value(self, value: Any, name: Name | None) -> Any:
@@ -114,9 +119,16 @@ class _Walk:
             }
         if isinstance(value, list | tuple):
             return type(value)(self.value(inner, name) for inner in value)
-        if name is None or name.countable or value is None or isinstance(value, bool):
+        if value is None or isinstance(value, bool):
             return value  # a flag or an absence is no secret; a number may be one
-        return self._redactor.mask(name.kind, str(value))
+        return self._number(value, name)
+
+    def _number(self, value: Any, name: Name | None) -> Any:
+        if name is not None and not name.countable:
+            return self._redactor.mask(name.kind, str(value))
+        if isinstance(value, int | float) and str(value) in self._known:
+            return self._redactor.mask("known", str(value))
+        return value
 
     def _entry(self, key: Any, value: Any, siblings: Mapping[Any, Any], outer: Name | None) -> Any:
         named = siblings.get("name") if key == "value" else None  # {"name": "Authorization", "value": "…"}
@@ -130,4 +142,4 @@ class _Walk:
             kind = "private-key"
         if "PRIVATE KEY" in text:
             self._in_key = leaves_a_key_open(text)
-        return self._redactor._redacted(text, (self._find, _Whole(kind)))
+        return self._redactor._redacted(text, (self._known.find, _Whole(kind)))

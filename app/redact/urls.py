@@ -17,9 +17,10 @@ _PUBLIC_USERS = frozenset({"git", "anonymous", "hg"})
 
 @cache
 def _authority() -> re.Pattern[str]:
-    # After a scheme, or after two slashes when there is a password.
+    # After a scheme, where a backslash is as good as a slash to some, or after two slashes when there is a password.
     return re.compile(
-        r"""(?<=:)//[^\s/?#"'<>`\\]*+|(?<![\w:/])//(?=[^\s/?#"'<>`\\:@]*+:)[^\s/?#"'<>`\\]*+""", re.ASCII
+        r"""(?<=:)[/\\]{2}[^\s/?#"'<>`\\]*+|(?<![\w:/])//(?=[^\s/?#"'<>`\\:@]*+:)[^\s/?#"'<>`\\]*+""",
+        re.ASCII,
     )
 
 
@@ -36,13 +37,14 @@ def _host() -> re.Pattern[str]:
 @cache
 def _prefix() -> re.Pattern[str]:
     return re.compile(
-        r"\s*(?:[a-z][a-z0-9+.-]*+://|(?:https?|wss?|tcp|tls|udp):/?|//)?([^/?#]*)", re.ASCII | re.IGNORECASE
+        r"\s*(?:[a-z][a-z0-9+.-]*+:[/\\]{2}|(?:https?|wss?|tcp|tls|udp):/?|//)?([^/?#]*)",
+        re.ASCII | re.IGNORECASE,
     )
 
 
 def userinfo(text: str) -> Iterator[Span]:
     """The part before the last `@` of every authority, raw `@`, `/`, `?` and `#` in a password included."""
-    if "//" in text and "@" in text:
+    if "@" in text and ("//" in text or "\\" in text):
         for found in _authority().finditer(text):
             yield from _before_at_sign(text, found.start() + 2, found.end())
 

@@ -23,7 +23,7 @@ def _escape() -> re.Pattern[str]:
     return re.compile(
         r"%(?P<percent>[0-9A-Fa-f]{2})"
         r"|\\(?:u(?P<unicode>[0-9A-Fa-f]{4})|x(?P<hex>[0-9A-Fa-f]{2})|(?P<short>[^\x00-\x1f]))"
-        r"|&(?:(?P<named>amp|quot|apos|lt|gt)|\#(?P<decimal>[0-9]{1,5})|\#x(?P<reference>[0-9A-Fa-f]{1,4}));"
+        r"|&(?:(?P<named>amp|quot|apos|lt|gt)|\#(?P<decimal>[0-9]{1,5})|\#[xX](?P<reference>[0-9A-Fa-f]{1,4}));"
     )
 
 

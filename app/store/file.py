@@ -79,9 +79,12 @@ class FileLog:
         except OSError as error:
             raise storage_error(error, self._root.place(relative)) from error
 
-    def close(self) -> None:
-        """Accept nothing more, write and sync what waits, end the thread; call it from any thread."""
-        self._writer.close()
+    def close(self, seconds: float | None = None) -> None:
+        """Accept nothing more, write and sync what waits, for at most `seconds`; call it from any thread.
+
+        What waits longer (for a lock, or for a disk that has stalled) gets StoreError("closed").
+        """
+        self._writer.close(seconds)
 
     def _check(self, project: str) -> None:
         check_project(project)

@@ -7,31 +7,35 @@ server wrote it since, so that a lone server pays one short read an append.
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
 from app.errors import StoreError
 from app.store.files import Files
 
+NOTES_KEPT: Final = 100
+
 _TEXT_BYTES: Final = 64 * 1024
+_WRITE_BYTES: Final = 0x7FFF_F000
+"""More than that no write(2) takes, so no honest note is about more."""
 
 
 class Suspect(msgspec.Struct, frozen=True):
     """Bytes whose sync failed: nobody knows whether they reached the device."""
 
     log: str
-    offset: int
-    length: int
+    offset: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+    length: Annotated[int, msgspec.Meta(ge=0, le=_WRITE_BYTES)]
     sha256: str
 
 
 class LockText(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the lock file says."""
+    """What the lock file says; whoever can write into the data directory may have written it."""
 
     pid: int = 0
-    host: str = ""
-    suspect: tuple[Suspect, ...] = ()
+    host: Annotated[str, msgspec.Meta(max_length=255)] = ""
+    suspect: Annotated[tuple[Suspect, ...], msgspec.Meta(max_length=NOTES_KEPT)] = ()
 
 
 class ProjectLock:
@@ -101,7 +105,7 @@ def lock_text(content: bytes) -> LockText:
     """What a lock file says; anything that is not such a text says nothing, and is no error."""
     try:
         return msgspec.json.decode(content, type=LockText)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return LockText()
 
 

@@ -36,12 +36,13 @@ class Damage(msgspec.Struct, frozen=True):
 
     `length` leaves out the LF that ends the last damaged line. `suspect_same` and `suspect_altered`: the bytes
     of a failed sync, read again after a restart. `note_failed`: the note about them could not be written.
+    `writer_failed`: no bytes at all, writing to the project (`file` is its directory) met an unforeseen error.
     """
 
     file: str
     offset: int
     length: int
-    reason: DamageReason | Literal["suspect_same", "suspect_altered", "note_failed"]
+    reason: DamageReason | Literal["suspect_same", "suspect_altered", "note_failed", "writer_failed"]
 
 
 class Log(Protocol):
@@ -59,6 +60,9 @@ class Log(Protocol):
         """All lines from `position` (a line's beginning) on, in order, and what lies between them."""
         ...
 
-    def close(self) -> None:
-        """Accept nothing more, make durable what waits, and let go of everything."""
+    def close(self, seconds: float | None = None) -> None:
+        """Accept nothing more, make durable what waits, and let go of everything.
+
+        After `seconds` what still waits gets `StoreError("closed")`, and may be written all the same.
+        """
         ...

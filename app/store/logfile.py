@@ -6,13 +6,13 @@ All of this happens while the project's lock is held, except `sync`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.errors import StoreError
 from app.store.files import Files, read_exactly
 from app.store.log import Damage, LogName
-from app.store.tail import read_tail
+from app.store.tail import BLOCK_BYTES, read_tail
 
 
 class Written(NamedTuple):
@@ -83,10 +83,17 @@ class LogFile:
             return StoreError("no_space", f"{self.file}: the device is full")
         return StoreError("io", f"{self.file}: the device took only a part of the line")
 
-    def read_range(self, offset: int, length: int) -> bytes:
-        """Bytes of the file as the device has them, as far as the system lets us ask it."""
+    def read_range(self, offset: int, length: int) -> Iterator[bytes]:
+        """Bytes of the file as the device has them, as far as the system lets us ask it, in blocks.
+
+        None where the range is not wholly within the file.
+        """
+        end = offset + length
+        if end > self._files.fstat(self.descriptor).st_size:
+            return
         self._files.forget(self.descriptor)
-        return read_exactly(self._files, self.descriptor, length, offset)
+        for position in range(offset, end, BLOCK_BYTES):
+            yield read_exactly(self._files, self.descriptor, min(BLOCK_BYTES, end - position), position)
 
     def sync(self) -> None:
         """Make durable what was written; needs no lock."""

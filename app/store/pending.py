@@ -50,6 +50,24 @@ def settle(waiting: Sequence[Pending]) -> None:
                 raise
 
 
+def refuse(waiting: Sequence[Pending], error: StoreError) -> None:
+    """Wake with this error those who still wait, while the writer may be at work on their lines.
+
+    Their outcomes stay the writer's: one that it sets in this moment may not be durable, and must not be seen.
+    """
+    for pending in waiting:
+        try:
+            pending.loop.call_soon_threadsafe(_refuse, pending.future, error)
+        except RuntimeError:
+            if not pending.loop.is_closed():
+                raise
+
+
+def _refuse(future: asyncio.Future[Stored], error: StoreError) -> None:
+    if not future.done():
+        future.set_exception(StoreError(error.reason, error.message))
+
+
 def _resolve(settled: list[Pending]) -> None:
     for pending in settled:
         outcome = pending.outcome

@@ -12,11 +12,10 @@ from threading import Event
 from typing import Final
 
 from app.errors import StoreError
-from app.store.lock import ProjectLock, Suspect
+from app.store.lock import NOTES_KEPT, ProjectLock, Suspect
 from app.store.log import Damage, LogName
 from app.store.logfile import LogFile, Written
 
-_KEPT: Final = 100
 _TRIES: Final = 500
 _WAIT_SECONDS: Final = 0.01
 
@@ -29,7 +28,7 @@ def note(lock: ProjectLock, log: LogFile, written: Written, report: Report) -> N
     try:
         _acquire(lock)
         try:
-            lock.note((*lock.text().suspect, suspect)[-_KEPT:])
+            lock.note((*lock.text().suspect, suspect)[-NOTES_KEPT:])
         finally:
             lock.release()
     except (OSError, StoreError):
@@ -53,9 +52,16 @@ def _compared(suspects: tuple[Suspect, ...], logs: Mapping[LogName, LogFile]) ->
         if log is None:
             yield Damage(suspect.log, suspect.offset, suspect.length, "suspect_altered")
             continue
-        found = hashlib.sha256(log.read_range(suspect.offset, suspect.length)).hexdigest()
-        same = found == suspect.sha256
+        same = _digest(log, suspect) == suspect.sha256
         yield Damage(log.file, suspect.offset, suspect.length, "suspect_same" if same else "suspect_altered")
+
+
+def _digest(log: LogFile, suspect: Suspect) -> str:
+    """Of what stands there now, in bounded memory: the note may be about any range at all."""
+    digest = hashlib.sha256()
+    for block in log.read_range(suspect.offset, suspect.length):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _acquire(lock: ProjectLock) -> None:

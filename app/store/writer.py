@@ -1,7 +1,8 @@
 """The writer's thread: takes what waits, writes and syncs it together, and wakes those who waited (group commit).
 
 While one batch is being synced the next one collects in the queue. A project whose lock another server holds is
-tried again with growing pauses, and does not keep the others waiting.
+tried again with growing pauses, and does not keep the others waiting. An error that was not foreseen fails the
+project that met it and no other: even when it ends the thread, another one takes over what waits.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from app.clock import Clock
 from app.errors import StoreError
 from app.store import suspect
 from app.store.faults import storage_error
-from app.store.log import LogName
-from app.store.pending import Pending, fail, settle
+from app.store.log import Damage, LogName
+from app.store.pending import Pending, fail, refuse, settle
 from app.store.project import Project, Unsynced
 from app.store.suspect import Report
 
@@ -26,6 +28,18 @@ OPEN_PROJECTS: Final = 32
 _FIRST_PAUSE_SECONDS: Final = 0.0002
 _LONGEST_PAUSE_SECONDS: Final = 0.02
 _ATTEMPTS: Final = 3
+
+_UNFORESEEN: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What a mistake in the store, or content that nobody thought of, raises."""
 
 
 class Writer:
@@ -43,6 +57,8 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._stopping = False
+        self._left = False
+        self._serving: str | None = None
         self._waiting: dict[str, list[Pending]] = {}
         self._blocked_since: dict[str, int] = {}
         self._pause = _FIRST_PAUSE_SECONDS
@@ -55,34 +71,61 @@ class Writer:
             if self._closed:
                 raise StoreError("closed", "the log is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
-                self._thread.start()
+                self._start()
             self._queue.put(pending)
 
-    def close(self) -> None:
-        """Accept nothing more, write what waits, end the thread."""
+    def close(self, seconds: float | None = None) -> None:
+        """Accept nothing more, write what waits, end the thread.
+
+        After `seconds` the thread is left behind, and who still waits gets StoreError("closed").
+        """
         with self._guard:
             self._closed = True
             self._queue.put(None)
             thread = self._thread
         if thread is not None:
-            thread.join()
+            thread.join(seconds)
+            if thread.is_alive():
+                self._leave()
+
+    def _leave(self) -> None:
+        with self._guard:
+            self._left = True  # the thread ends as soon as it looks
+            refuse(self._all_waiting(), StoreError("closed", "the log was closed meanwhile"))
+            self._queue.put(None)  # the word to end was taken out with the rest
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise StoreError("io", f"the writer cannot be started: {error}") from error
+        self._thread = thread
 
     def _run(self) -> None:
         try:
-            while self._waiting or not self._stopping:
+            while not self._left and (self._waiting or not self._stopping):
                 self._collect()
-                for project in list(self._waiting):
-                    self._serve(project)
+                self._serve_all()
         finally:
-            self._abandon()
+            self._end()
+
+    def _serve_all(self) -> None:
+        for name in list(self._waiting):
+            if self._left:
+                break
+            self._serving = name
+            self._serve(name)
+        self._serving = None
 
     def _collect(self) -> None:
         """Wait for an append, or for the next try where a lock is held, and take all that wait."""
         try:
-            self._take(self._queue.get(timeout=self._pause if self._waiting else None))
-            while not self._queue.empty():
-                self._take(self._queue.get_nowait())
+            first = self._queue.get(timeout=self._pause if self._waiting else None)
+            with self._guard:  # who leaves the thread behind sees each line in the queue or among the waiting
+                self._take(first)
+                while not self._queue.empty():
+                    self._take(self._queue.get_nowait())
         except queue.Empty:
             self._pause = min(self._pause * 2, _LONGEST_PAUSE_SECONDS)
 
@@ -98,6 +141,7 @@ class Writer:
     def _serve(self, name: str) -> None:
         """Write for one project, or leave it waiting while its lock is held."""
         waiting = self._waiting[name]
+        unforeseen = False
         try:
             project = self._begun(name)
             if project is None:
@@ -107,10 +151,17 @@ class Writer:
             self._give_up(name, error)
         except OSError as error:
             self._give_up(name, storage_error(error, f"project {name}"))
+        except _UNFORESEEN as error:
+            unforeseen = True
+            self._give_up(
+                name, StoreError("io", f"project {name}: unforeseen {type(error).__name__}: {error}")
+            )
         del self._waiting[name]
         self._blocked_since.pop(name, None)
         self._pause = _FIRST_PAUSE_SECONDS
         settle(waiting)
+        if unforeseen:
+            self._report(Damage(f"projects/{name}", 0, 0, "writer_failed"))
 
     def _begun(self, name: str) -> Project | None:
         """The project with its lock taken; None while another server holds it."""
@@ -170,15 +221,35 @@ class Writer:
         if project is not None:
             project.close()
 
-    def _abandon(self) -> None:
+    def _end(self) -> None:
         """At the end of the thread, the foreseen one or not, nobody is left waiting."""
         with self._guard:
-            self._closed = True
-        left = [pending for waiting in self._waiting.values() for pending in waiting]
-        while not self._queue.empty():
-            pending = self._queue.get_nowait()
-            left.extend([pending] if pending else [])
-        fail(left, StoreError("closed", "the writer has ended"))
-        settle(left)
-        for name in list(self._projects):
-            self._drop(name)
+            projects, self._projects = self._projects, {}
+            lost = self._lost()
+            self._serving = self._thread = None
+            try:
+                if not self._closed and (self._waiting or not self._queue.empty()):
+                    self._start()
+            finally:
+                settle(lost)
+        for project in projects.values():
+            project.close()
+
+    def _lost(self) -> list[Pending]:
+        """Those whom nobody will serve any more, with their outcome; the others are left for the next thread."""
+        if self._closed or self._serving is None:
+            lost = self._all_waiting()
+            self._waiting.clear()
+        else:
+            lost = self._waiting.pop(self._serving, [])
+        self._blocked_since.clear()
+        fail(lost, StoreError("closed" if self._closed else "io", "the writer has ended"))
+        return lost
+
+    def _all_waiting(self) -> list[Pending]:
+        left = [pending for waiting in list(self._waiting.values()) for pending in waiting]
+        with suppress(queue.Empty):  # as it ends
+            while True:
+                pending = self._queue.get_nowait()
+                left.extend([pending] if pending else [])
+        return left

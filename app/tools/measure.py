@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from app.clock import Clock, local_text
 from app.errors import StoreError, ToolError
-from app.measure.kind import Bench, Kind, Limits
+from app.measure.kind import Bench, Kind, Limits, Outcome
 from app.records.codec import Unstorable, body
 from app.records.events import Measured
 from app.records.names import BadProjectName, normalise_project
 from app.redact import Redactor
 from app.store.log import Log, Stored
+from app.tools.aside import aside
 from app.tools.observation import redacted
 from app.tools.tool import Context, Schema, Tool, inline
 
+T = TypeVar("T")
 OBSERVATIONS: Final = "observations"
+INLINE_CHARACTERS: Final = 8192
 
 
 class Gate(Protocol):
@@ -82,8 +85,8 @@ async def _measure(
     async with lab.dialer.slot(deadline_ns):
         start = Moment(lab.clock.wall_ns(), lab.clock.boottime_ns())
         outcome = await kind.probe(plan, bench)
-    event = redacted(lab.redactor, f"facts.measure.{kind.name}", arguments, outcome, start.wall_ns)
-    stored = await _keep(lab.log, project, event)
+    event = await _kept_on(_redacted(lab, f"facts.measure.{kind.name}", arguments, outcome, start.wall_ns))
+    stored = await _kept_on(_append(lab.log, project, event))
     return _answer(lab.clock, project, kind, params.detail, event, start, stored)
 
 
@@ -96,15 +99,26 @@ def _project(text: str) -> str:
         ) from None
 
 
-async def _keep(log: Log, project: str, event: Measured) -> Stored | StoreError:
-    """Append, also while the call is being cancelled: what was measured is kept, so that it can be cited."""
-    writing = asyncio.ensure_future(_append(log, project, event))
-    while not writing.done():
-        try:
-            await asyncio.wait([writing])
-        except asyncio.CancelledError:
-            continue
-    return writing.result()
+async def _redacted(
+    lab: Laboratory, tool: str, arguments: Mapping[str, Any], outcome: Outcome, wall_ns: int
+) -> Measured:
+    """The event without secrets; a large one is searched beside the loop, since that can take seconds."""
+    if len(str(outcome.data.get("body", ""))) + len(str(arguments)) <= INLINE_CHARACTERS:
+        return redacted(lab.redactor, tool, arguments, outcome, wall_ns)
+    return await aside(redacted, lab.redactor, tool, arguments, outcome, wall_ns)
+
+
+async def _kept_on(work: Awaitable[T]) -> T:
+    """The result, also when the call is cancelled meanwhile: what was measured is kept, so that it can be cited.
+
+    A second cancellation is meant: the process ends, and waits for nothing.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+    return task.result()
 
 
 async def _append(log: Log, project: str, event: Measured) -> Stored | StoreError:

@@ -9,18 +9,17 @@ from typing import Any
 from app.clock import utc_text
 from app.measure.kind import Outcome
 from app.records.events import Measured
-from app.redact import Redactor
+from app.redact import Known, Redactor
 
 URLS = frozenset({"url", "input", "location", "resolved"})
 HEADERS = frozenset({"headers", "trailers"})
-Known = frozenset[str]
 
 
 def redacted(
     redactor: Redactor, tool: str, arguments: Mapping[str, Any], outcome: Outcome, wall_ns: int
 ) -> Measured:
     """The event to store: a secret of the arguments is masked wherever the target may have echoed it."""
-    known = redactor.secrets_in(arguments)
+    known = redactor.known(redactor.secrets_in(arguments))
     return Measured(
         tool=tool,
         arguments=_clean(redactor, dict(arguments), known),

@@ -63,7 +63,15 @@ def validate(params: type[S], arguments: Mapping[str, Any]) -> S:
     try:
         return msgspec.convert(arguments, params)
     except msgspec.ValidationError as error:
-        raise _invalid(str(error), params) from None
+        whole = {name: _integral(value) for name, value in arguments.items()}
+        if whole != arguments or any(type(whole[name]) is not type(arguments[name]) for name in whole):
+            return validate(params, whole)
+        raise _invalid(str(error), params, arguments) from None
+
+
+def _integral(value: Any) -> Any:
+    """In JSON Schema 1000.0 is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def wire_names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
@@ -77,19 +85,28 @@ def wire_names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
     return names
 
 
-def _invalid(text: str, params: type[msgspec.Struct]) -> ToolError:
+def _invalid(text: str, params: type[msgspec.Struct], arguments: Mapping[str, Any]) -> ToolError:
     matched = AT.fullmatch(text)
     what, path = (matched["what"], matched["path"] or "") if matched else (text, "")
     named = NAMED.fullmatch(what)
-    name = named["name"] if named else ""
-    field = ".".join(part for part in (path, name) if part) or None
-    hint = (
-        f"; the arguments are {', '.join(params.__struct_encode_fields__)}" if "unknown field" in what else ""
-    )
-    message = f"{field or 'arguments'}: {what}{hint}"
-    return ToolError(
-        "invalid_arguments", message[:1000], field=field and field[:200], reason_code="bad_input"
-    )
+    top = named["name"] if named else path.partition("[")[0]
+    field = f"{top}.{_wrong_entry(arguments[top])}" if path.endswith("[...]") else top
+    message = f"{field or 'arguments'}: {what}; {_expected(params, top)}"
+    return ToolError("invalid_arguments", message[:1000], field=field[:200] or None)
+
+
+def _wrong_entry(entries: Mapping[str, Any]) -> str:
+    """The name of the first entry that is no text; the message of the library leaves it out."""
+    return next((name for name, value in entries.items() if not isinstance(value, str)), "")
+
+
+def _expected(params: type[msgspec.Struct], field: str) -> str:
+    """What the published schema says of a field, or which fields there are."""
+    schema = inline(msgspec.json.schema(params))["properties"].get(field)
+    if schema is None:
+        return f"the arguments are {', '.join(params.__struct_encode_fields__)}"
+    told = {name: value for name, value in schema.items() if name not in ("default", "description")}
+    return f"expected {msgspec.json.encode(told).decode()}: {schema.get('description', '')}"
 
 
 ERROR: Schema = {

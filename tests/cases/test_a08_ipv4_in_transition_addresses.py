@@ -13,6 +13,8 @@ HIDDEN = {
     "2002:a9fe:a9fe::": ("6to4", "6to4 carrying 169.254.169.254 (metadata)"),
     "2001:0:4136:e378:8000:63bf:80ff:fffe": ("teredo", "Teredo carrying 127.0.0.1 (loopback)"),
     "2001:0:4136:e378:8000:63bf:5601:5601": ("teredo", "Teredo carrying 169.254.169.254 (metadata)"),
+    "2606:4700::5efe:127.0.0.1": ("isatap", "ISATAP carrying 127.0.0.1 (loopback)"),
+    "2606:4700::200:5efe:169.254.169.254": ("isatap", "ISATAP carrying 169.254.169.254 (metadata)"),
     "::127.0.0.1": ("ipv4-compatible", "IPv4-compatible carrying 127.0.0.1 (loopback)"),
     "::ffff:0:127.0.0.1": ("ipv4-translated", "IPv4-translated carrying 127.0.0.1 (loopback)"),
 }

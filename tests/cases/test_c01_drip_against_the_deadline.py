@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -37,6 +38,15 @@ def test_c01_a_drip_ends_at_the_deadline_with_its_phase_and_facts(
     assert 200 < outcome.data["timings"]["total_ms"] < 1500
     assert outcome.data["bytes"]["received"] > len(start)
     assert outcome.data["timings"]["first_byte_ms"] is not None
+
+
+def test_c01_tiny_chunks_without_end_end_at_the_deadline(measure_http: Any, byte_server: Any) -> None:
+    server = byte_server([chain(["read", CHUNKED], repeat(b"1\r\na\r\n" * 20_000))])
+
+    outcome = measure_http(server.url, timeout_ms=1000, read_limit_bytes=104_857_600)
+
+    assert (outcome.ok, outcome.error["code"], outcome.error["phase"]) == (True, "timeout", "body")
+    assert (outcome.error["at_ms"] < 2500, outcome.data["body_bytes"]["encoded"] > 0) == (True, True)
 
 
 def test_c01_what_dripped_in_is_kept(measure_http: Any, byte_server: Any) -> None:

@@ -45,6 +45,17 @@ def test_c10_another_port_or_name_gets_none_and_nor_does_the_way_back(
     assert "CANARY" not in str(data)
 
 
+def test_c10_another_spelling_of_the_name_gets_none(measure_http: Any, byte_server: Any) -> None:
+    server = byte_server([["eof"], ["read", OK, "eof"]])
+    server._script[0] = moved(f"http://localhost.:{server.port}/next")
+
+    data = measure_http(f"http://localhost:{server.port}/", headers=SECRETS, follow_redirects=True).data
+
+    assert has_secrets(server.requests) == [True, False]
+    assert data["hops"][0]["redirect"]["dropped_credentials"] == [*SECRETS]
+    assert "CANARY" not in str(data)
+
+
 def test_c10_another_scheme_gets_none(
     measure_http: Any, byte_server: Any, tls_server: Any, tmp_path: Path
 ) -> None:

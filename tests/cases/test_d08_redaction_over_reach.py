@@ -29,6 +29,8 @@ INNOCENT = {
     "a status": "code: 404",
     "a status in JSON": '{"code": 200, "error": {"code": "refused"}}',
     "a pass count": "pass=17 fail=0",
+    "a pass count with colons": "pass: 12 fail: 0",
+    "words that end like a name": "compass=north7 bypass=on1 passed: 7a",
     "a fingerprint": "SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8",
 }
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_types.jsonrpc import ErrorData, jsonrpc_message_adapter
+from mcp_types._v2026_07_28 import JSONRPCErrorResponse  # no public type admits an error without an id
+from mcp_types.jsonrpc import JSONRPCError, jsonrpc_message_adapter
 from mcp_types.methods import parse_server_notification, serialize_server_result
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
@@ -166,8 +167,12 @@ def _check(message: Any, asked: Mapping[Any, tuple[str, str]]) -> None:
         jsonrpc_message_adapter.validate_python(message)
         method, version = asked[message["id"]]
         assert serialize_server_result(method, version, message["result"]) == message["result"]
+    elif "id" in message:
+        JSONRPCError.model_validate(message, extra="forbid")
     else:
-        ErrorData.model_validate(message["error"])
+        # Also in a legacy session: an error whose id could not be read has none.
+        JSONRPCErrorResponse.model_validate(message)
+        assert set(message) == {"jsonrpc", "error"}
 
 
 def _check_notification(message: Any) -> None:

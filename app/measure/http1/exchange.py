@@ -18,11 +18,14 @@ from app.net.phases import Phases
 from app.net.stream import Stream
 
 HEAD_LIMIT = 65_536
-"""Bytes of one response head, or of the trailers: what common servers accept at most, doubled several times."""
+"""Bytes of one response head, of all interim ones together, or of the trailers: what common servers accept at most,
+doubled several times."""
 INTERIM_LIMIT = 64
 """Interim answers (1xx) before the final one; real servers send one or two."""
-_READS_A_TURN = 16
-"""A peer that is faster than we are would never let the loop run, and so no deadline would ever fire."""
+_WORK_A_TURN = 256
+_WORK_OF_A_READ = 16
+"""In pieces of a body, a few milliseconds a turn: a peer that is faster than we are, or whose chunks are tiny, would
+never let the loop run, and so no deadline would ever fire."""
 _BODYLESS = frozenset({204, 205, 304})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that say where the answer is; 300 and 305 are for people and for nobody."""
@@ -117,7 +120,7 @@ class Exchange:
         self._wire = _wire(request)
         self._is_head = request.method == "HEAD"
         self._seen = bytearray()
-        self._reads = 0
+        self._work = 0
 
     async def run(self, stream: Stream, phases: Phases) -> None:
         """Send the request once and read its answer; `ProbeFailed` says what cut it short."""
@@ -128,11 +131,14 @@ class Exchange:
         head = await self._read_head()
         if self._is_head or head.status in _BODYLESS or (head.length == 0 and not head.is_chunked):
             self._end(bytes(self._seen))
+        elif head.fault is not None:
+            raise self._failed("protocol_error", head.fault)
         else:
             await self._read_body(framing_of(head))
 
     async def _read_head(self) -> Head:
-        """Read past interim answers (bounded) to the head of the final one."""
+        """Read past interim answers (bounded, by number and together by size) to the head of the final one."""
+        interim_bytes = 0
         while True:
             end = await self._find_end()
             head = self._parsed(bytes(self._seen[:end]))
@@ -142,10 +148,17 @@ class Exchange:
             if head.status >= 200:
                 self.answer.head = head
                 return head
-            self.answer.interim += 1
-            if self.answer.interim > INTERIM_LIMIT:
-                count = self.answer.interim
-                raise self._failed("protocol_error", "too many interim answers", informational=count)
+            self._count_interim(interim_bytes := interim_bytes + end)
+            await self._share(_WORK_A_TURN)
+
+    def _count_interim(self, total_bytes: int) -> None:
+        self.answer.interim += 1
+        count = self.answer.interim
+        if count > INTERIM_LIMIT:
+            raise self._failed("protocol_error", "too many interim answers", informational=count)
+        if total_bytes > HEAD_LIMIT:
+            message = f"more than {HEAD_LIMIT} bytes of interim answers"
+            raise self._failed("too_large", message, informational=count)
 
     async def _find_end(self) -> int:
         """Read until the blank line is there, and give the offset behind it."""
@@ -181,7 +194,7 @@ class Exchange:
         data = bytes(self._seen)
         while True:
             if data:
-                self._feed(framing, body, data)
+                await self._feed(framing, body, data)
             data = b"" if framing.is_done else await self._more_body(framing)
             if not data:
                 break
@@ -206,10 +219,15 @@ class Exchange:
         self.answer.extra_bytes = len(surplus) + len(self._stream.pending())
 
     async def _receive(self) -> bytes:
-        self._reads += 1
-        if self._reads % _READS_A_TURN == 0:
-            await asyncio.sleep(0)
+        await self._share(_WORK_OF_A_READ)
         return await self._stream.receive()
+
+    async def _share(self, work: int) -> None:
+        """Count work, and give the loop to others when it was enough."""
+        self._work += work
+        if self._work >= _WORK_A_TURN:
+            self._work = 0
+            await asyncio.sleep(0)
 
     def _parsed(self, block: bytes) -> Head:
         try:
@@ -217,11 +235,12 @@ class Exchange:
         except HeadError as error:
             raise self._failed("protocol_error", str(error)) from error
 
-    def _feed(self, framing: Framing, body: Body, data: bytes) -> None:
+    async def _feed(self, framing: Framing, body: Body, data: bytes) -> None:
         try:
             for piece in framing.feed(data):
                 if not body.add(piece):
                     raise self._too_large(body)
+                await self._share(1)
         except FramingError as error:
             code: ProbeErrorCode = "too_large" if error.is_too_large else "protocol_error"
             raise self._failed(code, str(error)) from error

@@ -156,6 +156,9 @@ class HttpFacts(HopFacts, frozen=True, kw_only=True):
     hops: list[EarlierHop] | UnsetType = UNSET
 
 
+LONGEST_BRIEF_TEXT = 1024
+_WHOLE = frozenset({"body"})
+_OF_TARGET = frozenset({"target", "redirect", "refused_by"})
 _FULL_ONLY = frozenset({"policy", "local", "body_sha256"})
 _OPTIONAL = frozenset(
     {
@@ -174,7 +177,7 @@ _OPTIONAL = frozenset(
 
 def brief(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts without what an agent rarely reads: it pays for every token; the whole is what is stored."""
-    kept = {name: value for name, value in facts.items() if not _is_left_out(name, value)}
+    kept = {name: _short(name, value) for name, value in facts.items() if not _is_left_out(name, value)}
     if "attempts" in kept:
         kept["attempts"] = _used(kept["attempts"])
     if isinstance(kept.get("tls"), dict):
@@ -182,6 +185,17 @@ def brief(facts: Mapping[str, Any]) -> dict[str, Any]:
     if "hops" in kept:
         kept["hops"] = [brief(hop) for hop in kept["hops"]]
     return kept
+
+
+def _short(name: str, value: Any) -> Any:
+    """Long texts of the target cut with a mark; the body has a limit of its own, and the whole is stored."""
+    if isinstance(value, str) and name not in _WHOLE and len(value) > LONGEST_BRIEF_TEXT:
+        return f"{value[:LONGEST_BRIEF_TEXT]}… ({len(value)} characters; detail full has all)"
+    if isinstance(value, list) and name == "headers":
+        return [[_short("", part) for part in pair] for pair in value]
+    if isinstance(value, dict) and name in _OF_TARGET:
+        return {inner: _short(inner, part) for inner, part in value.items()}
+    return value
 
 
 def _is_left_out(name: str, value: Any) -> bool:

@@ -1,8 +1,8 @@
 """The head of an answer: bytes up to the blank line in, a frozen `Head` or `HeadError` out.
 
-Rules: what h11 accepts is accepted with the same framing, what it refuses is refused (a property test holds both
-together). The head is parsed here all the same: h11 loses what a measurement is about (a repeated Content-Length, the
-case of values) and takes as much CPU as everything else.
+Rules: what h11 accepts is accepted with the same framing, what it refuses is refused or has a `fault` (a property
+test holds both together). The head is parsed here all the same: h11 loses what a measurement is about (a repeated
+Content-Length, the case of values) and takes as much CPU as everything else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _TOKEN = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 _NEVER = re.compile(rb"[\x00\r\x0b\x0c]")
 """In no line: zero bytes, and what some readers take for the end of a line."""
 _MOST_DIGITS = 20
+_LONGEST = 2**63 - 1
+"""No body is longer, and every reader of our records holds the number."""
 _BLANKS = (b" ", b"\t")
 
 Field = tuple[bytes, bytes]
@@ -29,7 +31,11 @@ class HeadError(ValueError):
 
 
 class Head(Struct, frozen=True):
-    """One head: `fields` in wire order and case, `length` as declared, `is_chunked` wins over it."""
+    """One head: `fields` in wire order and case, `length` as declared, `is_chunked` wins over it.
+
+    `fault` says why no body can be read behind this head: its framing contradicts itself or is none that we know.
+    It means nothing where there is no body (RFC 9112, 6.3).
+    """
 
     status: int
     reason: str
@@ -39,6 +45,7 @@ class Head(Struct, frozen=True):
     is_chunked: bool
     by_name: dict[bytes, list[bytes]]
     """The values by name in lower case, each in wire order."""
+    fault: str | None = None
 
 
 def parse_head(block: bytes) -> Head:
@@ -59,32 +66,46 @@ def parse_head(block: bytes) -> Head:
     by_name: dict[bytes, list[bytes]] = {}
     for name, value in fields:
         by_name.setdefault(name.lower(), []).append(value)
-    length, is_chunked = _framing(by_name)
+    length, is_chunked, fault = None, False, None
+    try:
+        length, is_chunked = _framing(by_name)
+    except HeadError as error:
+        fault = str(error)
     return Head(
-        int(status), reason.decode("latin-1"), version.decode("ascii"), fields, length, is_chunked, by_name
+        status=int(status),
+        reason=reason.decode("latin-1"),
+        version=version.decode("ascii"),
+        fields=fields,
+        length=length,
+        is_chunked=is_chunked,
+        by_name=by_name,
+        fault=fault,
     )
 
 
 def _fields(lines: list[bytes]) -> list[Field]:
     """The fields behind the first line."""
     fields: list[Field] = []
+    folded: dict[int, list[bytes]] = {}
     for line in lines[1:]:
-        name, colon, value = line.partition(b":")
         if line[:1] in _BLANKS:
-            fields.append(_folded(fields, line))
-        elif not colon or not name or name.translate(None, _TOKEN):
+            if not fields:
+                raise HeadError("a continuation line before any header")
+            folded.setdefault(len(fields) - 1, []).append(line.strip(b" \t"))
+            continue
+        name, colon, value = line.partition(b":")
+        if not colon or not name or name.translate(None, _TOKEN):
             raise HeadError("illegal header line")
-        else:
-            fields.append((name, value.strip(b" \t")))
+        fields.append((name, value.strip(b" \t")))
+    for index, more in folded.items():
+        fields[index] = _unfolded(fields[index], more)
     return fields
 
 
-def _folded(fields: list[Field], line: bytes) -> Field:
-    """The last field with one more line of value (obsolete, but legal to read: RFC 9112, 5.2)."""
-    if not fields:
-        raise HeadError("a continuation line before any header")
-    name, value = fields.pop()
-    return name, (value + b" " + line.strip(b" \t")).strip(b" ")
+def _unfolded(field: Field, more: list[bytes]) -> Field:
+    """A field with further lines of value (obsolete, but legal to read: RFC 9112, 5.2), joined once."""
+    name, value = field
+    return name, b" ".join(part for part in (value, *more) if part)
 
 
 def _framing(by_name: dict[bytes, list[bytes]]) -> tuple[int | None, bool]:
@@ -99,5 +120,7 @@ def _framing(by_name: dict[bytes, list[bytes]]) -> tuple[int | None, bool]:
     for length in lengths:
         if not (length.isdigit() and len(length) <= _MOST_DIGITS):
             raise HeadError("bad Content-Length")
+        if int(length) > _LONGEST:
+            raise HeadError("a Content-Length above 2**63 - 1")
         return int(length), bool(codings)
     return None, bool(codings)

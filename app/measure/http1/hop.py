@@ -77,7 +77,7 @@ async def _connect_and_exchange(hop: Hop, bench: Bench, number: int, connect_tim
     hop.stream = await bench.dialer.open(
         target, hop.trace, phases, hop=number, connect_timeout_s=connect_timeout_s
     )
-    bench.progress(f"connected to {target.key}")
+    bench.progress(f"connected for hop {number + 1}")
     await hop.exchange.run(hop.stream, phases)
 
 
@@ -103,7 +103,7 @@ def facts_of(hop: Hop, profile: str, limit: int) -> dict[str, Any]:
         "target": {
             "input": hop.source,
             "scheme": target.scheme,
-            "host": target.host,
+            "host": f"{target.host}." if target.trailing_dot else target.host,
             "port": target.port,
             "path": target.path,
             "literal": target.address is not None,

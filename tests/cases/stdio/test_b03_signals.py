@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +70,44 @@ def test_b03_it_ends_as_the_first_process_of_a_container(number: signal.Signals,
     os.kill(_first_process_inside(facts), number)
 
     assert facts.ended(within=2) == 0
+
+
+def test_b03_a_lock_that_another_process_holds_does_not_hold_up_the_end(
+    server: Any, byte_server: Any
+) -> None:
+    target = byte_server([["read", b"HTTP/1.1 204 No Content\r\n\r\n", "eof"]])
+    facts = server()
+    facts.initialize()
+    facts.call(1, target.url)
+    facts.content(1)
+    with (facts.folder / "data/projects/cases/lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        facts.call(2, target.url)
+        while len(target.requests) < 2:
+            assert facts.process.poll() is None
+        facts.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+
+        assert facts.ended() == 0
+    assert time.monotonic() - began < 4
+
+
+HEAVY = b"Set-Cookie: a=b; " * 60_000
+
+
+def test_b03_a_body_that_is_long_to_search_holds_up_neither_pings_nor_the_end(
+    server: Any, byte_server: Any
+) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(HEAVY)
+    target = byte_server([["read", head + HEAVY, "eof"]])
+    facts = server()
+    facts.initialize()
+    for id_ in (1, 2, 3):
+        facts.call(id_, target.url, max_body_bytes=1_048_576)
+    while len(target.requests) < 3:
+        assert facts.process.poll() is None
+    for id_ in range(10, 15):
+        facts.ping(id_, within=2)
+    facts.process.send_signal(signal.SIGTERM)
+
+    assert facts.ended(within=4) == 0

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from app.clock import SystemClock
-from app.dispatch import Dispatcher
+from app.dispatch import CALLS_AT_MOST, HELD_BYTES_AT_MOST, Dispatcher
 from app.errors import StoreError, ToolError
 from app.mcp.catalog import Identity, ToolFace
 from app.mcp.peer import Peer
@@ -191,6 +191,64 @@ def test_at_the_end_a_running_call_is_cancelled_and_answered() -> None:
 
     async def go() -> Conversation:
         conversation = Conversation(wait)
+        conversation.call({})
+        await asyncio.sleep(0)
+        await conversation.dispatcher.drain(0)
+        return conversation
+
+    assert asyncio.run(go()).content()["code"] == "busy"
+
+
+def test_more_calls_than_fit_are_refused_at_once_and_the_others_go_on() -> None:
+    async def wait(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    async def go() -> list[dict[str, Any]]:
+        conversation = Conversation(wait)
+        for number in range(CALLS_AT_MOST + 2):
+            conversation.call({}, number)
+        refused = conversation.lines[:]
+        await conversation.dispatcher.drain(0)
+        return refused
+
+    refused = asyncio.run(go())
+    assert [line["id"] for line in refused] == [CALLS_AT_MOST, CALLS_AT_MOST + 1]
+    assert refused[0]["result"]["structuredContent"]["code"] == "busy"
+
+
+def test_calls_are_bounded_by_what_they_hold_but_one_always_fits() -> None:
+    async def wait(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    async def go() -> int:
+        conversation = Conversation(wait)
+        for number in range(12):
+            conversation.call({"url": "x" * (HELD_BYTES_AT_MOST // 10)}, number)
+        refused = len(conversation.lines)
+        await conversation.dispatcher.drain(0)
+        return refused
+
+    assert asyncio.run(go()) == 3
+
+
+def test_a_trace_that_is_none_is_not_logged() -> None:
+    conversation = exchange(echo, {}, traceparent="\x1b]0;owned\x07")
+
+    assert "trace" not in conversation.logged()
+
+
+def test_what_waits_for_the_end_of_something_else_is_given_up_at_the_second_asking() -> None:
+    async def stubborn(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.Event().wait()
+        return {}
+
+    async def go() -> Conversation:
+        conversation = Conversation(stubborn)
         conversation.call({})
         await asyncio.sleep(0)
         await conversation.dispatcher.drain(0)

@@ -134,3 +134,31 @@ def test_the_settings_cannot_be_changed_afterwards() -> None:
 
 def test_the_page_is_the_one_of_the_documents() -> None:
     assert (ROOT / "docs/configuration.md").read_text() == configuration_page()
+
+
+def test_without_a_home_a_directory_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "")
+
+    with pytest.raises(StartError, match="PLINTH_DATA_DIR: HOME is empty"):
+        read_settings()
+
+
+def test_a_malformed_policy_is_told_in_the_same_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_RESOLVERS", "dns.example")
+    monkeypatch.setenv("PLINTH_FACTS_NET_PROFILE", "allowlist")
+    monkeypatch.setenv("PLINTH_FACTS_ALLOW_HOSTS", "127.0.0.1:,http://a.test:80,b.test:443")
+
+    with pytest.raises(StartError) as stopped:
+        read_settings()
+
+    assert len(stopped.value.lines) == 3
+    assert "no scheme" in stopped.value.lines[2]
+
+
+def test_a_policy_that_is_sound_adds_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_RESOLVERS", "dns.example")
+
+    with pytest.raises(StartError) as stopped:
+        read_settings()
+
+    assert len(stopped.value.lines) == 1

@@ -77,6 +77,18 @@ CARRIED = {
         "Teredo carrying 169.254.169.254 (metadata)",
         "169.254.169.254",
     ),
+    "ISATAP": (
+        "2606:4700::5efe:7f00:1",
+        "isatap",
+        "ISATAP carrying 127.0.0.1 (loopback)",
+        "127.0.0.1",
+    ),
+    "ISATAP of a global IPv4 to metadata": (
+        "2606:4700::200:5efe:a9fe:a9fe",
+        "isatap",
+        "ISATAP carrying 169.254.169.254 (metadata)",
+        "169.254.169.254",
+    ),
     "IPv4-compatible": (
         "::7f00:1",
         "ipv4-compatible",

@@ -55,10 +55,11 @@ def test_a_name_is_explained_with_what_it_resolved_to() -> None:
     assert (explained["allowed"], explained["rule"], exit_code(explained)) == (False, "never", 1)
 
 
-def test_a_name_without_addresses_is_explained_by_its_name() -> None:
+def test_a_name_without_addresses_is_undecided_and_never_a_yes() -> None:
     explained = explain(Policy.parse("private"), "http://nas.test/")
 
-    assert (explained["allowed"], explained["lookup"], explained["addresses"]) == (True, "dns", [])
+    assert (explained["allowed"], explained["lookup"], explained["addresses"]) == (None, "dns", [])
+    assert exit_code(explained) == 2
 
 
 def test_a_name_that_is_refused_is_not_judged_by_its_addresses() -> None:
@@ -94,7 +95,7 @@ def test_what_is_no_target_is_explained_without_being_shown() -> None:
             LOOPBACK,
             "http://nas.test/",
             [
-                "allowed http://nas.test/",
+                "undecided http://nas.test/",
                 "  profile: loopback",
                 "  rule: profile_loopback",
                 "  reason: nas.test is looked for in the hosts file only; profile loopback judges its addresses",

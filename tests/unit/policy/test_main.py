@@ -64,5 +64,6 @@ def test_the_module_runs_as_a_command() -> None:
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.splitlines()[0] == "allowed http://127.0.0.1/"
+    assert "undecided http://nas.test/" in done.stdout.splitlines()

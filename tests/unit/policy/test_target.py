@@ -215,7 +215,7 @@ def test_a_second_parser_that_reads_nothing_refuses(monkeypatch: pytest.MonkeyPa
     ("text", "authority", "key", "origin"),
     [
         ("http://a.test/", "a.test", "a.test:80", ("http", "a.test", 80)),
-        ("https://a.test.:444/", "a.test.:444", "a.test:444", ("https", "a.test", 444)),
+        ("https://a.test.:444/", "a.test.:444", "a.test:444", ("https", "a.test.", 444)),
         ("http://[::1]/", "[::1]", "[::1]:80", ("http", "::1", 80)),
         ("http://[::1]:8080/", "[::1]:8080", "[::1]:8080", ("http", "::1", 8080)),
         ("https://a.test:80/", "a.test:80", "a.test:80", ("https", "a.test", 80)),

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ import pytest
 
 from app.cli import run
 
+ROOT = Path(__file__).parents[4]
 OK = [["read", b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi", "eof"]]
 
 
@@ -118,13 +123,106 @@ def test_the_doctor_looks_at_everything(capsys: pytest.CaptureFixture[str]) -> N
     assert {"profile", "clock", "kernel"} <= {check["name"] for check in json.loads(capsys.readouterr().out)}
 
 
-def test_the_doctor_finds_a_damaged_log(registry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_shows_a_damaged_log_and_does_not_complain_for_ever(
+    registry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs = registry / "projects/shop/logs"
     logs.mkdir(parents=True)
     (logs / "observations.jsonl").write_bytes(b"garbage\n")
 
+    assert run(["doctor"]) == 0
+    assert "shop/damage" in capsys.readouterr().out
+
+
+def test_the_doctor_finds_a_data_directory_that_cannot_be_made(
+    registry: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (registry / "file").write_text("")
+    monkeypatch.setenv("PLINTH_DATA_DIR", str(registry / "file/data"))
+
     assert run(["doctor"]) == 1
-    assert "WRONG" in capsys.readouterr().out
+    assert "WRONG  data directory" in capsys.readouterr().out
+
+
+def test_a_tool_that_is_not_served_cannot_be_called_by_hand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_TOOLSETS", "recall")
+
+    assert run(["measure", "http", "http://127.0.0.1/"]) == 2
+    assert capsys.readouterr().err == "facts-mcp: PLINTH_FACTS_TOOLSETS leaves out facts.measure.http\n"
+
+
+def test_a_terminal_is_not_steered_by_what_a_target_sends(
+    byte_server: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = b"\x1b]0;owned\x07\x1b[2J\xe2\x80\xae"
+    head = b"HTTP/1.1 302 O\r\nContent-Type: text/plain\r\nLocation: /\x1b[2J\r\nContent-Length: %d\r\n\r\n"
+
+    run(["measure", "http", byte_server([["read", head % len(body) + body, "eof"]]).url])
+
+    printed = capsys.readouterr().out
+    assert printed.replace("\n", "").isprintable()
+    assert r"\x1b]0;owned\x07\x1b[2J\u202e" in printed
+
+
+def by_hand(registry: Path, *arguments: str, stdout: Any, **environment: str) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "app", *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PLINTH_DATA_DIR": str(registry), **environment},
+        timeout=60,
+    )
+
+
+def test_a_terminal_that_knows_few_characters_gets_escapes(
+    byte_server: Callable[..., Any], registry: Path
+) -> None:
+    answer = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\n\r\n\xc3\xa9"
+    )
+    target = byte_server([["read", answer, "eof"]])
+
+    done = by_hand(registry, "measure", "http", target.url, stdout=subprocess.PIPE, PYTHONIOENCODING="ascii")
+
+    assert done.returncode == 0
+    assert b"  | \\xe9\n" in done.stdout
+
+
+def test_an_output_that_cannot_be_written_is_one_line_on_stderr(registry: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = by_hand(registry, "doctor", stdout=full)
+
+    assert done.returncode == 1
+    assert done.stderr == b"facts-mcp: the output cannot be written: No space left on device\n"
+
+
+def test_a_reader_that_went_away_is_no_fault_to_speak_of(registry: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as gone:
+        done = by_hand(registry, "doctor", stdout=gone)
+
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_measurement_which_is_stored(
+    byte_server: Callable[..., Any], registry: Path, number: signal.Signals
+) -> None:
+    target = byte_server([["read", "hang"]])
+    command = [sys.executable, "-m", "app", "measure", "http", target.url, "--json"]
+    environment = {"PATH": os.environ["PATH"], "PLINTH_DATA_DIR": str(registry)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=environment) as process:
+        while b"\r\n\r\n" not in b"".join(target.requests):
+            assert process.poll() is None
+        process.send_signal(number)
+        printed, _ = process.communicate(timeout=30)
+
+    answer = json.loads(printed)
+    assert (answer["error"]["code"], answer["stored"]) == ("cancelled", True)
 
 
 def test_the_help_states_the_active_profile(

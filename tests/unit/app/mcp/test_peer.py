@@ -332,6 +332,8 @@ def test_ten_thousand_pings_in_an_array_are_answered_in_one(talk: Any) -> None:
 
     (answers,) = talk.values(talk.say([PING] * 10_000))
     assert answers == [PONG] * 10_000
+    (refused,) = talk.values(talk.say([PING] * 10_001))
+    assert refused["error"] == {"code": -32600, "message": "A batch has at most 10000 messages"}
 
 
 def test_another_conversation_shares_the_catalog_but_no_state(talk: Any) -> None:

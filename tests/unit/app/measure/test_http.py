@@ -111,7 +111,7 @@ def test_progress_tells_of_the_connection_and_of_the_answer(measure: Measure, sc
 
     measure(URL, script({HERE: [EMPTY]}), progress=messages.append)
 
-    assert messages == ["connected to 10.0.0.1:80", "answered with status 204"]
+    assert messages == ["connected for hop 1", "answered with status 204"]
 
 
 def test_importing_the_kind_loads_nothing_that_a_start_does_not_need() -> None:

@@ -15,7 +15,15 @@ import pytest
 
 from app.clock import SystemClock
 from app.errors import ProbeFailed, ToolError
-from app.net.channel import SocketChannel, _check_pin, dial, is_own_address, open_socket
+from app.net.channel import (
+    PENDING_READS,
+    RECEIVE_BYTES,
+    SocketChannel,
+    _check_pin,
+    dial,
+    is_own_address,
+    open_socket,
+)
 from app.net.phases import Phases
 
 HERE = ip_address("127.0.0.1")
@@ -162,6 +170,19 @@ def test_pending_gives_what_has_arrived_and_does_not_wait(byte_server: Any) -> N
         return channel.pending(), channel.pending()
 
     assert talk(server.port, work) == (b"abc", b"")
+
+
+def test_pending_takes_a_bounded_part_of_a_flood(byte_server: Any) -> None:
+    server = byte_server([[b"x" * 8_388_608, "hang"]])
+
+    async def work(channel: SocketChannel, _phases: Phases) -> tuple[bool, bytes]:
+        await channel._readable()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, select.select, [channel._socket], [], [], 5)
+        return len(channel.pending()) <= (1 + PENDING_READS) * RECEIVE_BYTES, await channel.receive()
+
+    bounded, further = talk(server.port, work)
+    assert (bounded, further[:1]) == (True, b"x")
 
 
 def test_pending_leaves_the_end_to_the_next_receive(byte_server: Any) -> None:

@@ -16,6 +16,10 @@ APART = {
     "a part with its own type": ('form-data; name=token; x="y"\nContent-Type: text/plain\n\ns3\n--b', ["s3"]),
     "a named pair": ('{"name": "X-Api-Key", "value": "s3"}', ["s3"]),
     "a named pair with a scheme": ('{"key":"Authorization","value":"Bearer s3"}', ["s3"]),
+    "an input whose value is first": ('<input value="s3" type=text name="password">', ["s3"]),
+    "a named pair whose value is first": ('{"value": "s\\"3", "name": "X-Api-Key"}', ['s\\"3']),
+    "the user of curl": ("curl -s -u admin:s3 'http://h/'", ["s3"]),
+    "the user of curl in quotes": ("$ curl --user 'a:s3' --proxy-user=b:s4", ["s3"]),
     "an option": ("tool --password s3cret --verbose", ["s3cret"]),
 }
 
@@ -29,6 +33,10 @@ def test_a_value_apart_from_its_name_is_found(text: str, secrets: list[str]) -> 
     "text",
     [
         '<input name="user" value="x">',
+        '<input value="x" name="user"><a id="token">',
+        '{"value": "x"}, {"name": "password"}',
+        "docker run -u 1000:1000 x",
+        "curl -o x http://h:80/",
         "<name>x</name>",
         'form-data; name="file"\r\n\r\nx',
         '{"name": "code", "value": "x1"}',

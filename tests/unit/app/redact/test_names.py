@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.redact.names import Name, announced, is_code_word, is_ordinary, sensitive_names
+from app.redact.names import Name, announced, is_algorithm, is_code_word, is_ordinary, sensitive_names
 
 FIELD = Name("field")
 
@@ -15,15 +15,19 @@ SENSITIVE = {
     "x-amz-security-token", "X-Amz-Signature", "X-Amz-Credential", "x-goog-api-key", "X-Auth-Token", "x-csrf-token",
     "private-token", "AccountKey", "SharedAccessKey", "aws_secret_access_key", "_authToken", "api key", "adminToken",
     "mintoken", "code_verifier", "reset_token", "DB_PWD", "access.jwt", "SAMLResponse", "%70assword", "MyPAT",
+    "sid", "connect.sid", "ticket", "X-Hmac", "assertion", "blobSas", "password2", "token1", "apiKey1", "x-api-key-2",
+    "password_confirmation", "passwordConfirm", "api_key[0]", "secretValue", "accessTokenValue", "token_value_2",
 }  # fmt: skip
 
 INNOCENT = {
     "key", "token_count", "max_tokens", "tokenizer", "token_type", "token_endpoint", "author", "authority",
     "nonce", "authorization_endpoint", "state", "signature_algorithm", "public_key", "secret_name",
     "secretName", "passwords_max", "password_policy", "code_challenge", "status_code", "reason_code",
-    "session_state", "authenticated", "keyId", "pass", "page_token", "nextPageToken", "next_token",
+    "session_state", "authenticated", "keyId", "page_token", "nextPageToken", "next_token",
     "continuationToken", "publicKeyToken", "eos_token", "compat", "design", "setDefaultModelAndProvider",
-    "AccessKeyId", "etag", "Sec-WebSocket-Key", "", "x", "%", "---",
+    "AccessKeyId", "etag", "compass", "bypass", "passed", "passport", "inside", "side", "auth0", "code2", "session1",
+    "sha256", "value", "max_tokens_2", "page_token_2", "tickets", "1",
+    "Access-Control-Allow-Credentials", "Sec-WebSocket-Key", "", "x", "%", "---",
 }  # fmt: skip
 
 
@@ -47,6 +51,11 @@ HEADERS = {
     "code": Name("field", code=True),
     "tokens": Name("field", countable=True),
     "CREDENTIALS": Name("field", countable=True),
+    "tokens[0]": Name("field", countable=True),
+    "pass": Name("field", countable=True),
+    "DB_PASS": Name("field", countable=True),
+    "userPass": Name("field", countable=True),
+    "cookie_value": Name("cookie"),
 }
 
 
@@ -98,3 +107,15 @@ def test_a_status_is_a_code_word(value: str) -> None:
 @pytest.mark.parametrize("value", ["123456", "a1b2", "SplxlOBeZQQYbYS6WxSbIA", "4/0AX4XfW", "q" * 33, "aBc"])
 def test_an_oauth_code_is_no_code_word(value: str) -> None:
     assert not is_code_word(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["RSA-SHA256", "RS256", "hmac-sha1", "AWS4-HMAC-SHA256", "sha256", "ecdsa-with-SHA256"]
+)
+def test_the_name_of_an_algorithm_is_one(value: str) -> None:
+    assert is_algorithm(value)
+
+
+@pytest.mark.parametrize("value", ["", "RSA-a1B2", "shaft", "sha256" * 5, "RS2567", "md5:abc"])
+def test_another_value_is_no_algorithm(value: str) -> None:
+    assert not is_algorithm(value)

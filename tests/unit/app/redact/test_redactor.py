@@ -151,6 +151,48 @@ def test_a_known_secret_is_masked_in_a_value() -> None:
     }
 
 
+def test_a_known_secret_is_masked_where_it_is_a_number() -> None:
+    assert REDACTOR.value({"a": [1234567, 7654321], "tokens": 1234567}, {"1234567"}) == {
+        "a": [REDACTOR.mask("known", "1234567"), 7654321],
+        "tokens": REDACTOR.mask("known", "1234567"),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_known_secret_is_masked_in_utf_16_without_a_mark(encoding: str) -> None:
+    mask = REDACTOR.mask("known", "my-secret")
+
+    assert REDACTOR.body("a my-secret b".encode(encoding), {"my-secret"}) == (
+        "a ".encode(encoding) + mask.encode() + " b".encode(encoding)
+    )
+
+
+def test_prepared_secrets_serve_every_text_of_a_call() -> None:
+    known = REDACTOR.known({"my-secret"})
+    mask = REDACTOR.mask("known", "my-secret")
+
+    assert (
+        REDACTOR.known(known),
+        REDACTOR.text("my-secret", known),
+        REDACTOR.value(["my-secret"], known),
+    ) == (
+        known,
+        mask,
+        [mask],
+    )
+
+
+def test_very_many_secrets_cost_each_text_little() -> None:
+    secrets = [f"{number:04d}-secret-{number * 7919:012x}" for number in range(1500)]
+    texts = [f"a short line of an answer, number {number}, as there are many" for number in range(100)]
+
+    began = time.process_time()
+    known = REDACTOR.known(secrets)
+    redacted = [REDACTOR.text(text, known) for text in texts]
+
+    assert (redacted, time.process_time() - began < 2) == (texts, True)
+
+
 def test_it_is_cheap_to_know_that_short_arguments_hold_no_secret() -> None:
     innocent, telling = {"url": "http://127.0.0.1:80/"}, {"headers": [["Authorization", "x"]]}
 
@@ -176,6 +218,12 @@ ADVERSARIAL = {
     "open keys": ("-----BEGIN PRIVATE KEY-----", MEBIBYTE // 4),
     "passwords": ("a://b:c@", MEBIBYTE // 4),
     "cookies": ("cookie: a|b ", MEBIBYTE // 4),
+    "commands": ("curl ", MEBIBYTE // 4),
+    "values of inputs": (' value="', MEBIBYTE // 4),
+    "values of pairs": ('"value":"', MEBIBYTE // 4),
+    "blocks": ("token: |\n a\n", MEBIBYTE // 4),
+    "folded headers": ("authorization: bearer\n ", MEBIBYTE // 4),
+    "backslashes of URLs": ("a:\\\\b:c@", MEBIBYTE // 4),
     "quotations": ("token='", MEBIBYTE // 4),
 }
 

@@ -18,6 +18,7 @@ URLS = {
     "a URL in a URL": ("http://h.test/?u=http://a:b@i.test/", ["a:b"]),
     "two in a row": ("http://a:b@h/,http://c:d@h/", ["a:b", "c:d"]),
     "a database": ("postgresql+asyncpg://u:p@h:5432/db", ["u:p"]),
+    "backslashes": ("http:\\\\u:p@h/ http:/\\u:p@h/", ["u:p", "u:p"]),
     "no user": ("redis://:p@h:6379/0", [":p"]),
 }
 
@@ -49,6 +50,7 @@ def test_an_at_sign_elsewhere_is_no_userinfo(text: str) -> None:
 
 
 BARE = {
+    "backslashes": ("http:\\\\u:p@h.test/", ["u:p"]),
     "no scheme": ("u:p@h.test:80/x", ["u:p"]),
     "no slashes": ("http:u:p@h.test/", ["u:p"]),
     "one slash": ("https:/u:p@h.test/", ["u:p"]),

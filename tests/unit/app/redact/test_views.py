@@ -17,6 +17,7 @@ ESCAPED = {
     "a named reference": ("a&amp;b&quot;&apos;&lt;&gt;", "a&b\"'<>"),
     "a decimal reference": ("&#34;", '"'),
     "a hexadecimal reference": ("&#x27;", "'"),
+    "a hexadecimal reference with a capital": ("a&#X3d;b", "a=b"),
     "twice": ("a%253Db", "a=b"),
     "three times": ("a%25253Db", "a=b"),
 }

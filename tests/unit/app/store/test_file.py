@@ -73,6 +73,7 @@ def damages(log: FileLog) -> list[Damage]:
 
 
 OBSERVATIONS = "projects/p/logs/observations.jsonl"
+NOTE = '{"pid":1,"suspect":[{"log":"observations","offset":%d,"length":%d,"sha256":""}]}'
 
 
 def test_an_append_answers_where_the_line_stands(
@@ -181,6 +182,18 @@ def test_the_data_directory_is_made_when_it_is_missing(tmp_path: Path, append: A
 
     assert stored.seq == 1
     assert stat.S_IMODE((tmp_path / "new" / "data").stat().st_mode) == 0o700
+
+
+def test_a_data_directory_that_is_a_link_is_followed(tmp_path: Path, append: Append) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    log = FileLog(str(tmp_path / "link"), SystemClock())
+
+    (stored,) = append(log)
+    log.close()
+
+    assert [line.position for line in log.read("p", "observations") if isinstance(line, Line)] == [0]
+    assert (stored.seq, (tmp_path / "real" / OBSERVATIONS).is_file()) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -683,11 +696,28 @@ def test_a_held_project_does_not_keep_the_others_waiting(
     assert (free.seq, was_waiting, held.seq) == (1, True, 2)
 
 
-@pytest.mark.parametrize("text", ['{"pid":1}', "", "garbage", '{"pid":1,"host":"another-boot"}', "\0" * 100])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"pid":1}', id="a process"),
+        pytest.param("", id="nothing"),
+        pytest.param("garbage", id="garbage"),
+        pytest.param('{"pid":1,"host":"another-boot"}', id="another boot"),
+        pytest.param("\0" * 100, id="NULs"),
+        pytest.param('{"x":' + "[" * 60_000, id="nested deeper than can be read"),
+        pytest.param("x" * 10_000_000, id="very long"),
+        pytest.param(NOTE % (0, 9_000_000_000_000_000_000), id="a range that memory cannot hold"),
+        pytest.param(NOTE % (0, 0x7FFF_F000), id="a range of another file"),
+        pytest.param(NOTE % (-1, 1), id="a range before the file"),
+        pytest.param(NOTE % (1, -1), id="a range that goes backwards"),
+        pytest.param(NOTE % (2**63 - 1, 1), id="a range behind every file"),
+        pytest.param(NOTE % (2**70, 1), id="a range that is no offset"),
+    ],
+)
 def test_a_lock_file_that_was_left_behind_locks_nobody(
     open_log: Callable[..., FileLog], append: Append, place: Place, tmp_path: Path, text: str
 ) -> None:
-    place()
+    place(b"")
     lock = tmp_path / "projects" / "p" / "lock"
     lock.write_text(text)
 

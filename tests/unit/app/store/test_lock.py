@@ -12,6 +12,8 @@ from app.store.files import Files
 from app.store.lock import LockText, ProjectLock, Suspect, lock_text
 from app.store.scripted import ScriptedFiles
 
+NOTE = b'{"log":"observations","offset":%d,"length":%d,"sha256":""}'
+
 
 def opened(path: Path, files: Files | None = None) -> ProjectLock:
     device = files or Files()
@@ -85,7 +87,41 @@ def test_a_lock_file_that_was_removed_or_replaced_is_noticed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\0\0", b"[1]", b'{"pid":"x"}', b"\xff", b'{"pid":1', b'{"host":"\xff"}']
+    "content",
+    [
+        b"",
+        b"\0\0",
+        b"[1]",
+        b'{"pid":"x"}',
+        b"\xff",
+        b'{"pid":1',
+        b'{"host":"\xff"}',
+        b'{"pid":1,"host":"%b"}' % (b"x" * 256),
+        b'{"x":' + b"[" * 60_000,
+        b'{"pid":1,"suspect":[%b]}' % NOTE % (-1, 0),
+        b'{"pid":1,"suspect":[%b]}' % NOTE % (0, -1),
+        b'{"pid":1,"suspect":[%b]}' % NOTE % (2**63, 0),
+        b'{"pid":1,"suspect":[%b]}' % NOTE % (2**64, 0),
+        b'{"pid":1,"suspect":[%b]}' % NOTE % (0, 2**31),
+        b'{"pid":1,"suspect":[%b]}' % b",".join([NOTE % (0, 1)] * 101),
+    ],
+    ids=[
+        "nothing",
+        "NULs",
+        "no object",
+        "a process that is no number",
+        "no UTF-8",
+        "half a text",
+        "a name that is no UTF-8",
+        "a name that no host has",
+        "nested deeper than can be read",
+        "a range before the file",
+        "a range that goes backwards",
+        "a range behind every file",
+        "an offset of more than 64 bits",
+        "a range longer than a write",
+        "more ranges than are kept",
+    ],
 )
 def test_any_other_text_says_nothing(content: bytes) -> None:
     assert lock_text(content) == LockText()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
 from app.errors import StoreError
 from app.store.log import Stored
-from app.store.pending import Pending, fail, settle
+from app.store.pending import Pending, fail, refuse, settle
 
 STORED = Stored(1, "o_x", "now", "observations", 0)
 
@@ -62,7 +63,37 @@ def test_a_closed_loop_needs_no_answer() -> None:
     assert not left.future.done()
 
 
-def test_a_broken_loop_is_not_hidden() -> None:
+def test_who_is_refused_never_sees_the_outcome_that_comes_meanwhile() -> None:
+    async def refused_and_settled() -> list[Stored | BaseException]:
+        loop = asyncio.get_running_loop()
+        early, late = pending(loop), pending(loop)
+        early.outcome = late.outcome = STORED
+        settle([early])
+        refuse([early, late], StoreError("closed", "over"))
+        settle([late])
+        return list(await asyncio.gather(early.future, late.future, return_exceptions=True))
+
+    first, second = asyncio.run(refused_and_settled())
+
+    assert (first, repr(second)) == (STORED, repr(StoreError("closed", "over")))
+
+
+def test_a_closed_loop_needs_no_refusal() -> None:
+    loop = asyncio.new_event_loop()
+    left = pending(loop)
+    loop.close()
+
+    refuse([left], StoreError("closed", "over"))
+
+    assert not left.future.done()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [settle, lambda waiting: refuse(waiting, StoreError("closed", "over"))],
+    ids=["settle", "refuse"],
+)
+def test_a_broken_loop_is_not_hidden(answer: Callable[[list[Pending]], None]) -> None:
     class Broken(asyncio.SelectorEventLoop):
         def call_soon_threadsafe(self, *arguments: object, **options: object) -> asyncio.Handle:
             raise RuntimeError("broken")
@@ -70,5 +101,5 @@ def test_a_broken_loop_is_not_hidden() -> None:
     loop = Broken()
 
     with pytest.raises(RuntimeError, match="broken"):
-        settle([pending(loop)])
+        answer([pending(loop)])
     loop.close()

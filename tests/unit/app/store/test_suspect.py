@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from app.store import suspect
 from app.store.files import Files
-from app.store.lock import LockText, ProjectLock
+from app.store.lock import LockText, ProjectLock, Suspect
 from app.store.log import Damage
 from app.store.logfile import LogFile, Written
 from app.store.scripted import ScriptedFiles
@@ -60,6 +61,42 @@ def test_a_log_that_is_gone_counts_as_altered(tmp_path: Path, log: LogFile) -> N
     suspect.examine(lock, {}, reported.append)
 
     assert reported == [Damage("claims", 2, 2, "suspect_altered")]
+    os.close(lock.descriptor)
+
+
+@pytest.mark.parametrize(
+    ("offset", "length"),
+    [
+        pytest.param(0, 7, id="behind the end"),
+        pytest.param(9, 0, id="beyond the file"),
+        pytest.param(0, 0x7FFF_F000, id="more than memory should hold"),
+        pytest.param(2**63 - 1, 1, id="where no file can be read"),
+    ],
+)
+def test_a_range_that_is_not_within_the_log_is_altered_and_nothing_of_it_is_read(
+    tmp_path: Path, log: LogFile, offset: int, length: int
+) -> None:
+    reported: list[Damage] = []
+    lock = opened(tmp_path / "lock")
+    lock.note((Suspect("claims", offset, length, hashlib.sha256(b"abcdef").hexdigest()),))
+
+    suspect.examine(lock, {"claims": log}, reported.append)
+
+    assert reported == [Damage("f", offset, length, "suspect_altered")]
+    assert lock.text().suspect == ()
+    os.close(lock.descriptor)
+
+
+def test_a_long_range_is_compared_block_by_block(tmp_path: Path, log: LogFile) -> None:
+    reported: list[Damage] = []
+    content = bytes(range(251)) * 1000
+    (tmp_path / "f").write_bytes(content)
+    lock = opened(tmp_path / "lock")
+    suspect.note(lock, log, Written(3, content[3:-3], []), reported.append)
+
+    suspect.examine(lock, {"claims": log}, reported.append)
+
+    assert reported == [Damage("f", 3, len(content) - 6, "suspect_same")]
     os.close(lock.descriptor)
 
 

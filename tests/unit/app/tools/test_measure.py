@@ -151,6 +151,16 @@ def test_a_measurement_that_is_cancelled_while_it_is_written_is_kept(tmp_path: P
     assert len(lines(tmp_path, "default")) == 1
 
 
+def test_a_large_body_is_searched_beside_the_loop(tmp_path: Path) -> None:
+    async def see_much(_params: Params, _bench: Bench) -> Outcome:
+        return Outcome(ok=True, data={"kind": "try", "body": "password=hunter2hunter2&" * 2000})
+
+    answer = measure(tmp_path, see_much, detail="full")
+
+    assert "hunter2" not in answer["data"]["body"]
+    assert answer["stored"] is True
+
+
 def test_an_answer_is_valid_for_the_published_schema(tmp_path: Path) -> None:
     tool, log = tool_on(tmp_path)
     log.close()

@@ -71,6 +71,8 @@ class Played:
     failed: ProbeFailed | None
     timings: dict[str, float | None]
     sent: bytes
+    turns: int
+    """How often another coroutine of the loop ran meanwhile."""
 
     @property
     def body(self) -> bytes:
@@ -102,11 +104,21 @@ def play() -> Play:
         answer = Answer(read_limit, room, follows=follows)
         failed = None
         exchange = Exchange(Request(method, parse_url("http://127.0.0.1/"), body=body), answer)
+        turns = 0
+
+        async def share() -> None:
+            nonlocal turns
+            running = asyncio.ensure_future(exchange.run(stream, phases))
+            while not running.done():
+                await asyncio.sleep(0)
+                turns += 1
+            await running
+
         try:
-            asyncio.run(exchange.run(stream, phases))
+            asyncio.run(share())
         except ProbeFailed as error:
             failed = error
         phases.finish()
-        return Played(answer, failed, phases.timings(), bytes(stream.sent))
+        return Played(answer, failed, phases.timings(), bytes(stream.sent), turns)
 
     return run

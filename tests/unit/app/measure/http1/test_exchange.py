@@ -150,10 +150,6 @@ def test_endless_interim_answers_end_as_a_protocol_error_with_the_count(play: Pl
         pytest.param([b"HT", b"ML"], "protocol_error", id="a beginning that turns out wrong"),
         pytest.param([OK + b"A: b\x00c\r\n\r\n"], "protocol_error", id="a zero byte in a value"),
         pytest.param([OK + b": no name\r\n\r\n"], "protocol_error", id="a header without a name"),
-        pytest.param(
-            [OK + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc"], "protocol_error", id="two lengths"
-        ),
-        pytest.param([OK + b"Content-Length: -1\r\n\r\n"], "protocol_error", id="a negative length"),
         pytest.param([OK + b"A: " + b"x" * HEAD_LIMIT], "too_large", id="a head above the limit"),
         pytest.param([OK, b"A: b\r\n" * 20_000], "too_large", id="too many headers"),
         pytest.param([OK + b"Content-"], "truncated", id="half a head"),
@@ -163,6 +159,53 @@ def test_what_is_no_answer_has_its_code_and_no_status(play: Play, pieces: list[b
     played = play(*pieces)
 
     assert (played.failure, played.answer.status) == (("head", code), None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(b"Content-Length: 3\r\nContent-Length: 4\r\n", id="two lengths"),
+        pytest.param(b"Content-Length: -1\r\n", id="a negative length"),
+        pytest.param(b"Content-Length: 9223372036854775808\r\n", id="a length above 63 bits"),
+        pytest.param(b"Transfer-Encoding: gzip, chunked\r\n", id="a coding that is not ours"),
+    ],
+)
+def test_a_head_whose_framing_is_none_keeps_its_facts(play: Play, lines: bytes) -> None:
+    played = play(OK + b"A: b\r\n" + lines + b"\r\nabc")
+
+    answer = played.answer
+    assert (played.failure, answer.status, answer.content_length) == (("head", "protocol_error"), 200, None)
+    assert (answer.head.fields[0], answer.body, answer.complete) == ((b"A", b"b"), None, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "method"),
+    [(204, "GET"), (205, "GET"), (304, "GET"), (200, "HEAD")],
+)
+@pytest.mark.parametrize("line", [b"Content-Length: x", b"Transfer-Encoding: gzip"])
+def test_framing_means_nothing_where_there_is_no_body(
+    play: Play, status: int, method: str, line: bytes
+) -> None:
+    early = b"HTTP/1.1 103 Early\r\n" + line + b"\r\n\r\n"
+
+    played = play(early + b"HTTP/1.1 %d X\r\n%s\r\n\r\n" % (status, line), method=method)
+
+    assert (played.failed, played.answer.status, played.answer.interim) == (None, status, 1)
+    assert (played.answer.complete, played.answer.content_length) == (True, None)
+
+
+def test_interim_answers_are_bounded_together(play: Play) -> None:
+    long = EARLY[:-2] + b"A: " + b"x" * 30_000 + b"\r\n\r\n"
+
+    played = play(*[long] * 5, OK + b"\r\n")
+
+    assert (played.failure, played.failed.facts) == (("head", "too_large"), {"informational": 3})
+
+
+def test_others_get_their_turn_between_interim_answers(play: Play) -> None:
+    played = play(EARLY * INTERIM_LIMIT + OK + b"Content-Length: 0\r\n\r\n")
+
+    assert (played.failed, played.turns >= INTERIM_LIMIT) == (None, True)
 
 
 def test_nothing_at_all_is_a_kind_of_its_own(play: Play) -> None:
@@ -223,6 +266,19 @@ def test_an_error_message_never_quotes_the_peer(play: Play) -> None:
     played = play(OK + b"Set-Cookie : CANARY\r\n\r\n")
 
     assert str(played.failed) == "illegal header line"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "turns"),
+    [
+        pytest.param([b"1\r\na\r\n" * 10_000] * 3, 30_000 // 256, id="tiny chunks"),
+        pytest.param([b"1\r\na\r\n"] * 3000, 3000 // 16, id="tiny reads"),
+    ],
+)
+def test_others_get_their_turn_however_much_arrives(play: Play, pieces: list[bytes], turns: int) -> None:
+    played = play(OK + b"Transfer-Encoding: chunked\r\n\r\n", *pieces, b"0\r\n\r\n")
+
+    assert (played.failed, played.answer.complete, played.turns >= turns) == (None, True, True)
 
 
 def test_reading_ends_at_the_limit(play: Play) -> None:

@@ -74,6 +74,19 @@ def test_brief_shortens_every_hop(measure: Measure, script: Script) -> None:
     assert [{"policy", "local", "body_sha256", "error"} & {*hop} for hop in hops] == [set(), set()]
 
 
+def test_brief_cuts_long_texts_of_the_target_and_says_so(data: dict[str, Any]) -> None:
+    url = "http://127.0.0.1/" + "x" * 5000
+    redirect = {"location": url, "refused_by": {"url": url, "rule": "never"}}
+    long = {**data, "headers": [["Location", url]], "redirect": redirect, "body": url}
+
+    short = brief(long)
+
+    cut = url[:1024] + "… (5017 characters; detail full has all)"
+    assert short["headers"] == [["Location", cut]]
+    assert short["redirect"] == {"location": cut, "refused_by": {"url": cut, "rule": "never"}}
+    assert short["body"] == url
+
+
 def test_brief_keeps_the_leaf_of_a_chain(data: dict[str, Any]) -> None:
     tls = {"version": "TLSv1.3", "chain": [{"subject": "leaf"}, {"subject": "issuer"}]}
 

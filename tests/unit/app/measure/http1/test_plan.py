@@ -19,11 +19,11 @@ EMPTY = b"HTTP/1.1 204 No Content\r\n\r\n"
 @pytest.mark.parametrize(
     ("arguments", "field", "reason_code"),
     [
-        ({"method": "DELETE"}, "method", None),
-        ({"method": "get"}, "method", None),
-        ({"headers": {"Host": "a"}}, "headers", None),
-        ({"body": "\ud800"}, "body", None),
-        ({"max_redirects": 6}, "max_redirects", None),
+        ({"method": "DELETE"}, "method", "bad_input"),
+        ({"method": "get"}, "method", "bad_input"),
+        ({"headers": {"Host": "a"}}, "headers", "bad_input"),
+        ({"body": "\ud800"}, "body", "bad_input"),
+        ({"max_redirects": 6}, "max_redirects", "bad_input"),
         ({"url": "ftp://10.0.0.1/"}, "url", "bad_scheme"),
         ({"url": "http://user:CANARY@10.0.0.1/"}, "url", "userinfo_not_allowed"),
     ],
