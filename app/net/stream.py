@@ -36,7 +36,7 @@ class Stream(Protocol):
         ...
 
     def pending(self) -> bytes:
-        """What has arrived already, without waiting; `b""` when nothing has."""
+        """Of what has arrived already at most 128 KiB, without waiting; `b""` when nothing has."""
         ...
 
     def close(self) -> None:

@@ -227,6 +227,25 @@ def test_the_stamp_is_that_of_the_read_that_yielded_the_bytes(
     assert stamp == read
 
 
+def test_others_get_their_turn_while_a_record_comes_in_pieces(
+    tls_peer: Any, server_context: ssl.SSLContext, ca_file: str
+) -> None:
+    peer = tls_peer(server_context, says=b"y" * 1000)
+
+    async def by_byte() -> bytes:
+        return bytes(peer._outgoing.read(1))
+
+    async def work(stream: TlsStream, _phases: Phases) -> tuple[bytes, bool]:
+        peer.receive = by_byte
+        receiving, turns = asyncio.ensure_future(stream.receive()), 0
+        while not receiving.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return await receiving, turns >= 1000
+
+    assert handshake(peer, ca_file, work) == (b"y" * 1000, True)
+
+
 def test_pending_gives_what_has_been_decrypted_and_leaves_the_end(
     tls_peer: Any, server_context: ssl.SSLContext, ca_file: str
 ) -> None:

@@ -64,18 +64,22 @@ def test_a_closed_loop_needs_no_answer() -> None:
 
 
 def test_who_is_refused_never_sees_the_outcome_that_comes_meanwhile() -> None:
+    complaints: list[object] = []
+
     async def refused_and_settled() -> list[Stored | BaseException]:
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: complaints.append(context))
         early, late = pending(loop), pending(loop)
         early.outcome = late.outcome = STORED
         settle([early])
         refuse([early, late], StoreError("closed", "over"))
         settle([late])
+        await asyncio.sleep(0)
         return list(await asyncio.gather(early.future, late.future, return_exceptions=True))
 
     first, second = asyncio.run(refused_and_settled())
 
-    assert (first, repr(second)) == (STORED, repr(StoreError("closed", "over")))
+    assert (first, repr(second), complaints) == (STORED, repr(StoreError("closed", "over")), [])
 
 
 def test_a_closed_loop_needs_no_refusal() -> None:
