@@ -146,10 +146,11 @@ class Application:
         return FileLog(settings.data_dir, self.clock, mount=settings.data_mount, report=self._report)
 
     def _report(self, damage: Damage) -> None:
-        place = f"{damage.file} at byte {damage.offset}, {damage.length} bytes"
-        self.journal.note(
-            "warning", "damage", message=f"{place}: {damage.reason}; kept as it is, and served around"
+        place = (
+            f"{damage.file} at byte {damage.offset}, {damage.length} bytes" if damage.length else damage.file
         )
+        ending = "; kept as it is, and served around" if damage.length else ""
+        self.journal.note("warning", "damage", message=f"{place}: {damage.reason}{ending}")
 
     def _toolbox(self) -> tuple[Tool, ...]:
         if "measure" not in self.settings.toolsets:

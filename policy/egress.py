@@ -19,7 +19,7 @@ from policy.decision import GRAVEST_FIRST, Check, Decision, Verdict, refused
 from policy.judge import Question, judge_address, judge_name, refuse_lookup
 from policy.names import is_literal, is_local_name
 from policy.rules import PROFILE_VARIABLE, Profile, Rules, parse_rules
-from policy.table import ROWS, IPAddress
+from policy.table import ISATAP, ROWS, IPAddress
 
 Lookup = Literal["none", "local", "dns"]
 
@@ -85,7 +85,7 @@ class Policy:
     def digest(self) -> str:
         """Twelve hexadecimal digits over profile, entries, NAT64 prefixes and the table, whatever their order."""
         lines = [self.profile, *sorted(entry.text for entry in self.entries), *map(str, self.nat64_prefixes)]
-        table = sorted("|".join(map(str, row)) for row in ROWS)
+        table = sorted("|".join(map(str, row)) for row in (*ROWS, ISATAP))
         return hashlib.sha256("\n".join(lines + table).encode()).hexdigest()[:12]
 
     @property
