@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from app.redact.names import PLAIN_WORDS, announced, is_ordinary, is_telling_header
+from app.redact.names import PLAIN_WORDS, announced, is_ordinary, is_telling_header, names_no_secret
 from app.redact.spans import Kind, Span
 
 # Schemes of Authorization that are kept (IANA's registry and what else is met); an unknown first word may be a secret.
@@ -120,7 +120,8 @@ def header_lines(text: str) -> Iterator[Span]:
     for found in _line().finditer(text):
         kind = header_kind(found["name"])
         if kind in ("cookie", "set-cookie"):
-            if "=" in found["value"] or len(found["value"].split()) == 1:
+            plain = names_no_secret(found["value"].strip())
+            if not plain and ("=" in found["value"] or len(found["value"].split()) == 1):
                 yield from _cookies(kind, text, found.start("value"), found.end("value"))
         elif kind is not None:
             yield from _credentials(kind, text, found.start("value"), found.end("value"))

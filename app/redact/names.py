@@ -158,6 +158,11 @@ def _looks() -> re.Pattern[str]:
     return re.compile(r"[A-Z]?[a-z]+(?:['_./-][A-Za-z]?[a-z]*)*|[A-Z]?[a-z]*['’][a-z]+|[0-9]{1,5}")
 
 
+def names_no_secret(value: str) -> bool:
+    """Whether a value says that there is no secret, of which sort it is, or by which algorithm it was made."""
+    return value.lower() in PLAIN_WORDS or is_algorithm(value)
+
+
 def is_ordinary(value: str) -> bool:
     """Whether a value reads as a word of prose, a short number or nothing, where only the context could say more."""
     bare = value.strip(".,;:!?()[]{}\"'`")
@@ -170,7 +175,7 @@ def is_ordinary(value: str) -> bool:
 def _algorithm() -> re.Pattern[str]:
     kinds = r"rsa|ecdsa|ed25519|eddsa|hmac|sha|md5|aws4"
     return re.compile(
-        rf"(?:{kinds})(?:[-_./]?(?:{kinds}|with|v1_5|pss|[0-9]{{1,4}}))*+|[rhep]s[0-9]{{3}}",
+        rf"(?:{kinds})(?:[-_./]?(?:{kinds}|with|v1_5|pss|[0-9]{{1,4}}))*|[rhep]s[0-9]{{3}}",
         re.ASCII | re.IGNORECASE,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from app.redact.headers import value_secrets
-from app.redact.names import PLAIN_WORDS, Name, announced, is_code_word, is_ordinary
+from app.redact.names import Name, announced, is_code_word, is_ordinary, names_no_secret
 from app.redact.spans import Span
 
 # Anything that can contain a sensitive name; short texts and binary data without it are done at once.
@@ -96,6 +96,8 @@ def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int
     if opened in "[{":
         return _container(text, found.end() - 1, name)
     closed = _quoted(opened).match(text, found.end())
+    if closed and names_no_secret(closed[0]):
+        return [], closed.end()
     # A string that a limit cut, or a stray quotation mark: to the end of the line.
     end = closed.end() if closed else _line_end(text, found.end())
     return list(value_secrets(name.kind, text, found.end(), end)), end
@@ -105,7 +107,7 @@ def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int
 def _block() -> re.Pattern[str]:
     # YAML: the lines below that are indented as the first one.
     return re.compile(
-        r"[|>][+-]?[ \t]*+\r?\n(?P<indent>[ \t]++)(?P<value>[^\r\n]++(?:\r?\n(?P=indent)[^\r\n]++)*+)",
+        r"[|>][+-]?[ \t]*+\r?\n(?P<indent>[ \t]++)(?P<value>[^\r\n]++(?:\r?\n(?P=indent)[^\r\n]++)*)",
         re.ASCII,
     )
 
@@ -121,8 +123,10 @@ def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
     value = (_bare_in_query() if in_form and before in ("?", "&") else _bare()).match(text, found.end())
     bare = value[0].rstrip(",;.)]}") if value else ""
     end = found.end() + len(bare)
-    if not bare or bare.lower() in PLAIN_WORDS or (name.countable and _is_number(bare)):
+    if not bare or names_no_secret(bare) or (name.countable and _is_number(bare)):
         return
+    if _template().match(text, found.end()) or (found["name"].lower() == "pwd" and bare[0] in "/~"):
+        return  # where the value will come from, or the working directory of a shell
     if name.code:
         doubtful = not in_form or is_code_word(bare)
     else:
@@ -131,6 +135,11 @@ def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
         yield Span(found.end(), end, "parameter" if found["separator"] == "=" else "field")
     elif not doubtful:
         yield from value_secrets(name.kind, text, found.end(), end)
+
+
+@cache
+def _template() -> re.Pattern[str]:
+    return re.compile(r"\$\{\w{1,64}\}|\$\(\w{1,64}\)|\{\{[ ]?[\w.]{1,64}[ ]?\}\}", re.ASCII)
 
 
 def _is_number(bare: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from app.redact.arguments import literal_secrets
 from app.redact.headers import header_kind, value_secrets
 from app.redact.known import Known
-from app.redact.names import Name, announced
+from app.redact.names import Name, announced, names_no_secret
 from app.redact.pem import is_fragment, leaves_a_key_open
 from app.redact.scan import may_hold, secrets_of
 from app.redact.spans import Detector, Kind, Span, replaced
@@ -101,6 +101,12 @@ class _Whole:
             yield from value_secrets(self._kind, text)
 
 
+_SCHEMA_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
+_SCHEMA_WORDS = frozenset(
+    ("type", "title", "description", "format", "minLength", "maxLength", "minimum", "maximum", "pattern")
+)
+
+
 class _Walk:
     """One walk through a value, in order, because a private key may be spread over several of its strings."""
 
@@ -131,6 +137,8 @@ class _Walk:
         return value
 
     def _entry(self, key: Any, value: Any, siblings: Mapping[Any, Any], outer: Name | None) -> Any:
+        if key in _SCHEMA_WORDS and siblings.get("type") in _SCHEMA_TYPES:
+            return self.value(value, None)  # what a schema says of a secret
         named = siblings.get("name") if key == "value" else None  # {"name": "Authorization", "value": "…"}
         name = outer or announced(str(key)) or (announced(named) if isinstance(named, str) else None)
         return self.value(value, None if name and name.code else name)
@@ -140,6 +148,8 @@ class _Walk:
             return text
         if self._in_key and is_fragment(text):
             kind = "private-key"
+        elif kind is not None and names_no_secret(text):
+            return text
         if "PRIVATE KEY" in text:
             self._in_key = leaves_a_key_open(text)
         return self._redactor._redacted(text, (self._known.find, _Whole(kind)))

@@ -67,9 +67,9 @@ def _before_at_sign(text: str, start: int, authority_end: int) -> Iterator[Span]
 def _is_broken(authority: str) -> bool:
     """Whether something after a colon is no port: then it is the beginning of a password."""
     host, _, port = authority.rpartition(":")
-    return (
-        bool(host) and bool(port) and not host.startswith("[") and not port.isdecimal() and OPAQUE not in port
-    )
+    if not host or not port or host.startswith("[") or port.isdecimal():
+        return False
+    return OPAQUE not in port and not port.startswith(("$", "{"))  # a template's port is none yet
 
 
 def _late_at_sign(text: str, position: int) -> int:

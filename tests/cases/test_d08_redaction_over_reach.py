@@ -31,6 +31,11 @@ INNOCENT = {
     "a pass count": "pass=17 fail=0",
     "a pass count with colons": "pass: 12 fail: 0",
     "words that end like a name": "compass=north7 bypass=on1 passed: 7a",
+    "a template of a URL": "http://${host}:${port}/@vite/client",
+    "a working directory": "PWD=/home/user",
+    "an algorithm": "signature: RSA-SHA256",
+    "a sort of authentication": '"auth":"basic"',
+    "a consent to cookies": "cookie=yes",
     "a fingerprint": "SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8",
 }
 
@@ -44,6 +49,20 @@ def test_d08_an_innocent_text_is_unchanged_wherever_it_stands(text: str) -> None
     )
 
     assert outcome == (text, text.encode(), {"statement": text, text: 1})
+
+
+def test_d08_a_template_of_a_secret_is_unchanged() -> None:
+    text = "token=${TOKEN} password: {{ secrets.password }}"
+
+    assert REDACTOR.text(text) == text
+
+
+def test_d08_a_schema_of_a_secret_is_unchanged_and_a_secret_inside_is_masked() -> None:
+    schema = {"password": {"type": "string", "minLength": 8, "description": "Of the account."}}
+
+    assert REDACTOR.value(schema) == schema
+    assert "hunter2" not in str(REDACTOR.value({"password": {"type": "string", "default": "hunter2hunter2"}}))
+    assert "hunter2" not in str(REDACTOR.value({"password": {"type": "string", "value": "hunter2hunter2"}}))
 
 
 def test_d08_innocent_headers_are_unchanged() -> None:

@@ -25,7 +25,7 @@ PAIRS = {
     "a literal": ("{'token': 's3'}", ["s3"]),
     "a hash rocket": (":token => 's3'", ["s3"]),
     "an assignment": ("token := `s3`", ["s3"]),
-    "a word in quotes": ('password: "required"', ["required"]),
+    "a word in quotes": ('password: "required" token: "s3"', ["s3"]),
     "a cut string": ('{"token": "s3', ["s3"]),
     "a cut string before another line": ("token='s3\nx", ["s3"]),
     "a list": ('"tokens": ["a", 1, "b"], "x": "y"', ["a", "b"]),
