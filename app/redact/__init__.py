@@ -1,7 +1,8 @@
 """Secrets out, before anything is stored, returned or logged: pure, deterministic, linear in the length of the text.
 
 `Redactor` is all that others need. Inside: `views` (readings of a text) and `spans` (places in it) are the base, each
-of `pem`, `urls`, `headers`, `pairs`, `markup`, `shapes` and `known` finds one sort of secret, `scan` asks them all.
+of `pem`, `urls`, `headers`, `pairs` (with `containers`), `markup`, `shapes` and `known` finds one sort of secret,
+`scan` asks them all.
 """
 
 from __future__ import annotations

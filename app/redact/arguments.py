@@ -102,7 +102,7 @@ def _public() -> re.Pattern[str]:
 @cache
 def _piece() -> re.Pattern[str]:
     text = r"[^=,;\s\"'`:&{}\[\]<>()]"
-    return re.compile(rf"(?P<assigned>=[\"']?)?(?P<piece>{text}{{{SHORTEST},}}+)(?P<name>=(?![=,;\s&]|\Z))?+")
+    return re.compile(rf"(?P<assigned>=[\"']?)?(?P<piece>{text}{{{SHORTEST},}}+)(?P<name>=(?![=,;\s&]|\Z))?")
 
 
 def _pieces(value: str) -> Iterator[str]:

@@ -98,7 +98,7 @@ def _line() -> re.Pattern[str]:
     # A line may be folded after the scheme, or the token quoted there.
     folded = rf"[ \t]{{0,4}}\r?\n[ \t]{{1,8}}(?!{another})"
     opened = r"[ \t]{1,4}\"(?=[\w+/~.-][^\"\s]{2,}\")"
-    scheme = rf"(?:[\w-]{{2,20}}+(?:{folded}|{opened}))?+"
+    scheme = rf"(?:[\w-]{{2,20}}+(?:{folded}|{opened}))?"
     return re.compile(
         r"(?P<quote>[\"'`]?)(?<![\w-])(?P<name>(?:x-[a-z-]{1,20})?(?:proxy-)?authorization|(?:set-)?cookie2?)"
         r"[ \t]{0,4}[:=](?!=)[ \t]{0,8}"

@@ -58,7 +58,7 @@ def _option() -> re.Pattern[str]:
 @cache
 def _curl_user() -> re.Pattern[str]:
     return re.compile(
-        r"\bcurl\s[^\r\n]{0,300}?(?<![\w-])(?:-[uU]|--(?:proxy-)?user)[ \t=]{0,4}[\"']?[^\s:\"'`]{0,64}+"
+        r"(?:\bcurl\s[^\r\n]{0,300}?(?<![\w-])(?:-[uU]|--user)|--proxy-user)[ \t=]{0,4}[\"']?[^\s:\"'`]{0,64}+"
         r":(?P<value>[^\s\"'`]++)",
         re.ASCII,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from app.redact.spans import Kind
+from app.redact.spans import Kind, mask_pattern
 from app.redact.views import plain
 
 # The end of a name decides, written together and in lower case: accessToken, x-api-key, user[password].
@@ -95,6 +95,9 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def announced(name: str) -> Name | None:
     """What this name announces, or None; case, separators and encoding do not matter."""
     bare = plain(name) if "%" in name else name
+    if "[redacted:" in bare:
+        # The words of a mask are no end of a name.
+        bare = mask_pattern().sub("x", bare)
     separators, words = _patterns()
     joined = separators.sub("", bare).lower()
     if joined == "code":
@@ -195,7 +198,7 @@ def is_code_word(value: str) -> bool:
 def _stems() -> re.Pattern[str]:
     endings = _endings()
     shortest = [one for one in endings if not any(other in one for other in endings if other != one)]
-    return re.compile("|".join([*shortest, "basic", "curl"]))
+    return re.compile("|".join([*shortest, "basic", "curl", "proxyuser"]))
 
 
 # What stands between the words of a name; deleting it from a text of ASCII is a single pass.

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from app.redact.containers import container, inside, is_number
 from app.redact.headers import value_secrets
 from app.redact.names import Name, announced, is_code_word, is_ordinary, names_no_secret
 from app.redact.spans import Span
@@ -22,9 +23,6 @@ _MARGIN = 64
 # What stands before a parameter: of a query, a fragment or a form, or nothing at its very beginning.
 _BEFORE_PARAMETERS = ("", "?", "&", "#", ";", ",")
 _LINE_ENDS = ("", "\n", "\r", "|", ",", ";", "}")
-
-
-_SINGLE, _DOUBLE = "'", '"'
 
 
 @cache
@@ -49,21 +47,7 @@ def _bare_in_query() -> re.Pattern[str]:
 
 @cache
 def _quoted(quote: str) -> re.Pattern[str]:
-    return re.compile(rf"{_inside(quote)}(?={quote})", re.DOTALL)
-
-
-def _inside(quote: str) -> str:
-    # Unrolled: possessive groups with choices in them are broken before Python 3.11.5 (python/cpython#106052).
-    return rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*"
-
-
-@cache
-def _element() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:\"(?P<double>{_inside(_DOUBLE)})(?:\"|\\?\Z)|'(?P<single>{_inside(_SINGLE)})(?:'|\\?\Z))(?P<key>\s{{0,8}}+:)?"
-        r"|(?P<bracket>[\[\]{}])|(?P<bare>[^\s\[\]{},:\"']++)",
-        re.DOTALL,
-    )
+    return re.compile(rf"{inside(quote)}(?={quote})", re.DOTALL)
 
 
 def named_values(text: str) -> Iterator[Span]:
@@ -94,7 +78,7 @@ def _value(text: str, found: re.Match[str], name: Name) -> tuple[list[Span], int
     if name.code or (found["separator"] == "==" and opened in "[{"):
         return [], found.end()
     if opened in "[{":
-        return _container(text, found.end() - 1, name)
+        return container(text, found.end() - 1, name)
     closed = _quoted(opened).match(text, found.end())
     if closed and names_no_secret(closed[0]):
         return [], closed.end()
@@ -123,7 +107,7 @@ def _unquoted(text: str, found: re.Match[str], name: Name) -> Iterator[Span]:
     value = (_bare_in_query() if in_form and before in ("?", "&") else _bare()).match(text, found.end())
     bare = value[0].rstrip(",;.)]}") if value else ""
     end = found.end() + len(bare)
-    if not bare or names_no_secret(bare) or (name.countable and _is_number(bare)):
+    if not bare or names_no_secret(bare) or (name.countable and is_number(bare)):
         return
     if _template().match(text, found.end()) or (found["name"].lower() == "pwd" and bare[0] in "/~"):
         return  # where the value will come from, or the working directory of a shell
@@ -142,10 +126,6 @@ def _template() -> re.Pattern[str]:
     return re.compile(r"\$\{\w{1,64}\}|\$\(\w{1,64}\)|\{\{[ ]?[\w.]{1,64}[ ]?\}\}", re.ASCII)
 
 
-def _is_number(bare: str) -> bool:
-    return bare.lstrip("-").rstrip("%").replace(".", "").replace("/", "").isdecimal()
-
-
 def _is_prose(found: re.Match[str]) -> bool:
     """Whether a sentence could read so: a bare name, a colon, and no `x-` that makes it a header."""
     return found["separator"] == ":" and not found["closed"] and not found["name"].lower().startswith("x-")
@@ -156,25 +136,3 @@ def _is_alone(text: str, start: int, end: int) -> bool:
     before = text[max(start - _MARGIN, 0) : start]
     _, line_begins, margin = ("\n" + before if start < _MARGIN else before).rpartition("\n")
     return bool(line_begins) and not margin.strip(" \t\r-*>|,;{}") and text[end : end + 1] in _LINE_ENDS
-
-
-def _container(text: str, start: int, name: Name) -> tuple[list[Span], int]:
-    """Every string and number inside the brackets that begin here, and where they end; keys and `null` stay."""
-    depth = 0
-    spans: list[Span] = []
-    for element in _element().finditer(text, start):
-        if element["bracket"]:
-            depth += 1 if element["bracket"] in "[{" else -1
-            if depth == 0:
-                return spans, element.end()
-        elif not element["key"] and (
-            inside := "double" if element["double"] else "single" if element["single"] else ""
-        ):
-            spans.append(Span(element.start(inside), element.end(inside), name.kind))
-        elif element["bare"] and _is_bare_leaf(element["bare"], name):
-            spans.append(Span(element.start(), element.end(), name.kind))
-    return spans, len(text)
-
-
-def _is_bare_leaf(bare: str, name: Name) -> bool:
-    return not name.countable if _is_number(bare) else not is_ordinary(bare)

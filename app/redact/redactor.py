@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.redact.arguments import literal_secrets
+from app.redact.containers import is_of_a_schema
 from app.redact.headers import header_kind, value_secrets
 from app.redact.known import Known
 from app.redact.names import Name, announced, names_no_secret
@@ -101,12 +102,6 @@ class _Whole:
             yield from value_secrets(self._kind, text)
 
 
-_SCHEMA_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
-_SCHEMA_WORDS = frozenset(
-    ("type", "title", "description", "format", "minLength", "maxLength", "minimum", "maximum", "pattern")
-)
-
-
 class _Walk:
     """One walk through a value, in order, because a private key may be spread over several of its strings."""
 
@@ -137,7 +132,7 @@ class _Walk:
         return value
 
     def _entry(self, key: Any, value: Any, siblings: Mapping[Any, Any], outer: Name | None) -> Any:
-        if key in _SCHEMA_WORDS and siblings.get("type") in _SCHEMA_TYPES:
+        if is_of_a_schema(key, siblings.get("type")):
             return self.value(value, None)  # what a schema says of a secret
         named = siblings.get("name") if key == "value" else None  # {"name": "Authorization", "value": "…"}
         name = outer or announced(str(key)) or (announced(named) if isinstance(named, str) else None)

@@ -87,6 +87,13 @@ def test_public_parts_of_a_header_are_not_collected() -> None:
     assert collected & (public | {"response", "AWS4-HMAC-SHA256", "username"}) == set()
 
 
+def test_the_name_of_a_parameter_is_not_collected() -> None:
+    assert literal_secrets({"headers": [["X-Api-Key", "key9-name=abc-123"]]}) == {
+        "key9-name=abc-123",
+        "abc-123",
+    }
+
+
 def test_words_of_a_password_that_is_no_header_are_not_collected() -> None:
     assert literal_secrets({"password": "correct horse b4ttery"}) == {"correct horse b4ttery"}
 

@@ -19,7 +19,7 @@ APART = {
     "an input whose value is first": ('<input value="s3" type=text name="password">', ["s3"]),
     "a named pair whose value is first": ('{"value": "s\\"3", "name": "X-Api-Key"}', ['s\\"3']),
     "the user of curl": ("curl -s -u admin:s3 'http://h/'", ["s3"]),
-    "the user of curl in quotes": ("$ curl --user 'a:s3' --proxy-user=b:s4", ["s3"]),
+    "the user of curl in quotes": ("$ curl --user 'a:s3' --proxy-user=b:s4", ["s3", "s4"]),
     "an option": ("tool --password s3cret --verbose", ["s3cret"]),
 }
 

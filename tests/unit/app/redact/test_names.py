@@ -26,8 +26,9 @@ INNOCENT = {
     "session_state", "authenticated", "keyId", "page_token", "nextPageToken", "next_token",
     "continuationToken", "publicKeyToken", "eos_token", "compat", "design", "setDefaultModelAndProvider",
     "AccessKeyId", "etag", "compass", "bypass", "passed", "passport", "inside", "side", "auth0", "code2", "session1",
-    "sha256", "value", "max_tokens_2", "page_token_2", "tickets", "1",
-    "Access-Control-Allow-Credentials", "Sec-WebSocket-Key", "", "x", "%", "---",
+    "sha256", "value",
+    "[redacted:api-key:01234567]", "token [redacted:private-key:01234567]", "max_tokens_2",
+    "page_token_2", "tickets", "1", "Access-Control-Allow-Credentials", "Sec-WebSocket-Key", "", "x", "%", "---",
 }  # fmt: skip
 
 

@@ -119,6 +119,11 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "a text": (["see ?token=x"], [f"see ?token={REDACTOR.mask('parameter', 'x')}"]),
     "a key that holds a secret": ({"?token=x": 1}, {f"?token={REDACTOR.mask('parameter', 'x')}": 1}),
     "a list of pairs is not guessed": ([["Authorization", "x"]], None),
+    "a schema": (
+        {"password": {"type": "string", "description": "of x1", "minLength": 8, "example": "s3"}},
+        {"password": {"type": "string", "description": "of x1", "minLength": 8, "example": field("s3")}},
+    ),
+    "a word that says there is none": ({"auth": "basic", "signature": "RS256"}, None),
     "a tuple": (("?sig=x", 1), (f"?sig={REDACTOR.mask('parameter', 'x')}", 1)),
     "a key that is no text": ({1: "x"}, None),
     "other things": ([1, 1.5, True, None, "x", {}, []], None),
