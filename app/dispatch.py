@@ -17,6 +17,7 @@ from app.mcp.events import Call, Cancel, Event, Send
 from app.mcp.peer import Peer, ToolOutcome
 from app.redact import Redactor
 from app.telemetry import Journal
+from app.tools.observation import error_content
 from app.tools.tool import Context, Tool, validate
 
 GRACE_SECONDS = 0.5
@@ -133,11 +134,7 @@ class Dispatcher:
         return await tool.run(params, call.arguments, Context(self._progress(call)))
 
     def _error(self, call: Call, problem: ToolError) -> bytes:
-        """The error as content. It quotes nothing but the arguments: without a secret in them it has none."""
-        redactor, content = self._redactor(), problem.content()
-        if redactor.may_hold(repr(call.arguments)):
-            content = redactor.value(content, redactor.secrets_in(call.arguments))
-        return ENCODER.encode(content)
+        return ENCODER.encode(error_content(self._redactor(), problem, call.arguments))
 
     def _progress(self, call: Call) -> Callable[[str], None]:
         if not call.progress:

@@ -20,7 +20,8 @@ from app.redact import Redactor
 from app.settings import Settings
 from app.telemetry import Journal
 from app.tools.measure import Laboratory, measuring_tools
-from app.tools.tool import Context, Tool, validate, wire_names
+from app.tools.observation import error_content
+from app.tools.tool import Context, Tool, validate, wire_name
 from app.transport.stdio import Wire, serve
 from policy import Policy, PolicyError
 from policy.budget import Budget, Rate
@@ -49,7 +50,7 @@ class Application:
         self.policy_sentence = self.policy.summary
         tools = self._toolbox()
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self.names = _names(tools, settings.tool_names)
+        self.names = {tool.name: wire_name(tool.name, settings.tool_names) for tool in tools}
 
     def serve(self, wire: Wire) -> int:
         """Serve MCP over stdio until the end of input or a signal; the exit status."""
@@ -79,8 +80,7 @@ class Application:
 
     def error_content(self, error: ToolError, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The content of an error without the secrets of the arguments."""
-        content: dict[str, Any] = self.redactor.value(error.content(), self.redactor.secrets_in(arguments))
-        return content
+        return error_content(self.redactor, error, arguments)
 
     async def explain(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """The decision on each URL, after resolving names as a measurement would."""
@@ -205,13 +205,6 @@ def _policy(settings: Settings) -> Policy:
         return Policy.parse(settings.net_profile, settings.allow_hosts, settings.nat64_prefixes)
     except PolicyError as error:
         raise StartError(*error.lines) from None
-
-
-def _names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
-    try:
-        return wire_names(tools, style)
-    except ValueError as error:
-        raise StartError(str(error)) from None
 
 
 def _rate(rate: tuple[int, int] | None) -> Rate | None:

@@ -98,13 +98,6 @@ class Dialer:
         phases.pause()
         return stream
 
-    async def resolve(
-        self, target: Target, trace: Trace, phases: Phases, *, hop: int = 0
-    ) -> tuple[Address, ...]:
-        """The first half of `open`, for explanations: what would be dialled, or why nothing is."""
-        tokens = Tokens(self._budget, _budget_key(target), self._clock, hop)
-        return await self._resolve(target, trace, phases, tokens, hop)
-
     async def _resolve(
         self, target: Target, trace: Trace, phases: Phases, tokens: Tokens, hop: int
     ) -> tuple[Address, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.clock import utc_text
+from app.errors import ToolError
 from app.measure.kind import Outcome
 from app.records.events import Measured
 from app.redact import Known, Redactor
@@ -28,6 +29,14 @@ def redacted(
         error=_clean(redactor, outcome.error, known),
         data=_clean(redactor, outcome.data, known),
     )
+
+
+def error_content(redactor: Redactor, error: ToolError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of an error. It quotes nothing but the arguments: without a secret in them it has none."""
+    content = error.content()
+    if redactor.may_hold(repr(arguments)):
+        content = redactor.value(content, redactor.secrets_in(arguments))
+    return content
 
 
 def _clean(redactor: Redactor, node: Any, known: Known) -> Any:

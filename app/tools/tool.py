@@ -15,7 +15,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 Schema = dict[str, Any]
 AT = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 NAMED = re.compile(r"Object (?:missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
-WIRE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def validate(params: type[S], arguments: Mapping[str, Any]) -> S:
         return msgspec.convert(arguments, params)
     except msgspec.ValidationError as error:
         whole = {name: _integral(value) for name, value in arguments.items()}
-        if whole != arguments or any(type(whole[name]) is not type(arguments[name]) for name in whole):
+        if any(type(whole[name]) is not type(arguments[name]) for name in whole):
             return validate(params, whole)
         raise _invalid(str(error), params, arguments) from None
 
@@ -74,15 +73,9 @@ def _integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def wire_names(tools: tuple[Tool, ...], style: str) -> dict[str, str]:
-    """Canonical name to advertised name (`underscores` or `dots`); ValueError where two would collide."""
-    names = {tool.name: tool.name if style == "dots" else tool.name.replace(".", "_") for tool in tools}
-    wrong = [name for name in names.values() if not WIRE_NAME.fullmatch(name)]
-    if wrong or len(set(names.values())) < len(tools):
-        raise ValueError(
-            f"tool names must differ and have at most 40 letters, digits, _ or .: {wrong or names}"
-        )
-    return names
+def wire_name(name: str, style: str) -> str:
+    """The advertised name in the style of the setting (`underscores` or `dots`); the catalog refuses misfits."""
+    return name if style == "dots" else name.replace(".", "_")
 
 
 def _invalid(text: str, params: type[msgspec.Struct], arguments: Mapping[str, Any]) -> ToolError:

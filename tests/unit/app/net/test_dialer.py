@@ -438,24 +438,10 @@ def test_the_same_literal_gets_the_same_verdict_again_and_no_other_port_does() -
 def test_remembered_verdicts_are_bounded() -> None:
     attempt = Attempt(scripted(), LOOPBACK)
 
-    async def run() -> None:
-        for number in range(1100):
-            target = parse_url(f"http://127.0.{number // 256}.{number % 256}/")
-            await attempt.dialer.resolve(target, Trace(), Phases(CLOCK))
-
-    asyncio.run(run())
+    for number in range(1100):
+        attempt.dialer.check(parse_url(f"http://127.0.{number // 256}.{number % 256}/"))
 
     assert len(attempt.dialer._literals) <= 1024
-
-
-def test_resolving_alone_opens_nothing() -> None:
-    network = scripted({"svc.test": [["10.0.0.1", "fd00::5"]]})
-    attempt = Attempt(network, PRIVATE)
-
-    addresses = asyncio.run(attempt.dialer.resolve(parse_url("http://svc.test/"), Trace(), Phases(CLOCK)))
-
-    assert addresses == (ip_address("10.0.0.1"), ip_address("fd00::5"))
-    assert network.dialled == []
 
 
 def test_room_is_limited_to_the_setting() -> None:

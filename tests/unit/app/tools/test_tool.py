@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from app.errors import ToolError
-from app.tools.tool import ERROR, Context, Tool, inline, validate, wire_names
+from app.tools.tool import ERROR, Context, Tool, inline, validate, wire_name
 
 
 class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -137,16 +137,6 @@ def test_every_error_content_is_valid_for_its_schema() -> None:
         Draft202012Validator(ERROR).validate(error.content())
 
 
-def test_names_are_advertised_without_dots_unless_asked_for() -> None:
-    tools = (tool("facts.measure.http"),)
-
-    assert wire_names(tools, "underscores") == {"facts.measure.http": "facts_measure_http"}
-    assert wire_names(tools, "dots") == {"facts.measure.http": "facts.measure.http"}
-
-
-@pytest.mark.parametrize(
-    "names", [("a.b", "a_b"), ("x" * 41,), ("1a",), ("a-b",)], ids=["collide", "long", "digit", "hyphen"]
-)
-def test_names_that_collide_or_do_not_fit_stop_the_start(names: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="tool names must differ"):
-        wire_names(tuple(tool(name) for name in names), "underscores")
+def test_a_name_is_advertised_without_dots_unless_asked_for() -> None:
+    assert wire_name("facts.measure.http", "underscores") == "facts_measure_http"
+    assert wire_name("facts.measure.http", "dots") == "facts.measure.http"
