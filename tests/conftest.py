@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import ipaddress
 import socket
 import struct
@@ -32,6 +34,14 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket.socket, name, guarded(name))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kernel_stamps() -> Iterator[None]:
+    """The kernel begins to stamp a moment after the first socket wants it; here one wants it all the time."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as keeper:
+        keeper.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+        yield
+
+
 def _refuse_beyond_loopback(host: str) -> None:
     address = ipaddress.ip_address(host)
     if not address.is_loopback:
@@ -42,7 +52,9 @@ class ByteServer:
     """A loopback server that plays one list of steps a connection and keeps what it received.
 
     Steps: bytes are sent; `"read"` reads up to the blank line of a request head; `("wait", s)` waits, or until
-    the server closes; `"eof"` closes; `"reset"` closes with RST; `"hang"` waits until the server closes.
+    the server closes; `"eof"` closes; `"reset"` closes with RST; `"hang"` waits until the server closes;
+    `"upgrade"` reads a request head and answers with the handshake of a WebSocket, `"deflate"` does so with
+    permessage-deflate; `"drain"` reads what still comes, until the other end closes, into `requests`.
     The last list serves every further connection.
     """
 
@@ -84,6 +96,10 @@ class ByteServer:
             connection.sendall(step)
         elif step == "read":
             self._read_head(connection)
+        elif step in ("upgrade", "deflate"):
+            self._upgrade(connection, with_deflate=step == "deflate")
+        elif step == "drain":
+            self._drain(connection)
         elif step == "eof":
             return False
         elif step == "reset":
@@ -92,6 +108,21 @@ class ByteServer:
         else:
             self._closing.wait(None if isinstance(step, str) else step[1])
         return True
+
+    def _upgrade(self, connection: socket.socket, *, with_deflate: bool) -> None:
+        self._read_head(connection)
+        fields = dict(line.split(b": ", 1) for line in self.requests[-1].split(b"\r\n") if b": " in line)
+        key = fields[b"Sec-WebSocket-Key"] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest())
+        extension = b"Sec-WebSocket-Extensions: permessage-deflate\r\n" if with_deflate else b""
+        head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        connection.sendall(head + b"Sec-WebSocket-Accept: " + accept + b"\r\n" + extension + b"\r\n")
+
+    def _drain(self, connection: socket.socket) -> None:
+        self.requests.append(b"")
+        index = len(self.requests) - 1
+        while piece := connection.recv(65536):
+            self.requests[index] += piece
 
     def _read_head(self, connection: socket.socket) -> None:
         received = bytearray()
@@ -105,6 +136,8 @@ class ByteServer:
                 return
 
     def close(self) -> None:
+        if self._closing.is_set():
+            return
         self._closing.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

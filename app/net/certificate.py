@@ -47,7 +47,7 @@ _PURPOSES = {
 }
 
 
-def facts(der: bytes, wall_ns: int) -> dict[str, Any]:
+def facts_of(der: bytes, wall_ns: int) -> dict[str, Any]:
     """The certificate as JSON values; `seconds_to_not_after` counts from `wall_ns` and may be negative.
 
     What the certificate does not have is null; what it has but nobody can read is null and named in `unreadable`.
@@ -71,6 +71,15 @@ def facts(der: bytes, wall_ns: int) -> dict[str, Any]:
     read["not_after"] = None if not_after is None else _text(not_after)
     read["seconds_to_not_after"] = None if not_after is None else _seconds(not_after, wall_ns)
     return {**read, "sha256": sha256, "unreadable": unreadable}
+
+
+def brief_facts(der: bytes) -> dict[str, Any]:
+    """Which certificate it is: `{subject, sha256}`; the subject is null when nobody can read it."""
+    sha256 = hashlib.sha256(der).hexdigest()
+    try:
+        return {"subject": x509.load_der_x509_certificate(der).subject.rfc4514_string(), "sha256": sha256}
+    except FOREIGN:
+        return {"subject": None, "sha256": sha256}
 
 
 def _text(moment: datetime) -> str:

@@ -30,6 +30,8 @@ _SITE_LOCAL = IPv6Network("fec0::/10")
 
 def in_order(addresses: Sequence[Address]) -> tuple[Address, ...]:
     """The addresses, the one to try first at the front."""
+    if len(addresses) < 2:
+        return tuple(addresses)
     return tuple(sorted(addresses, key=lambda address: (-precedence(address), scope(address))))
 
 

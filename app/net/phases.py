@@ -12,7 +12,11 @@ _NAMES: tuple[tuple[TimedPhase, str], ...] = tuple((phase, f"{phase}_ms") for ph
 
 
 class Phases:
-    """Durations of the phases of one hop, from one start; phases do not overlap."""
+    """Durations of the phases of one hop, from one start; phases do not overlap.
+
+    Moments come from two clocks, the kernel's stamps and ours: one that lies before the last shortens the phase before,
+    and never goes back further than that.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -21,27 +25,39 @@ class Phases:
         self._end_ns: int | None = None
         self.started_ns = self._since_ns
         self.current: TimedPhase | None = None
+        self._before: TimedPhase | None = None
 
     def begin(self, phase: TimedPhase, at_ns: int | None = None) -> None:
         """End the running phase and begin `phase`, both at `at_ns` (default: now)."""
-        at = self._clock.monotonic_ns() if at_ns is None else at_ns
-        self.pause(at)
+        self.pause(at_ns)
         self.current = phase
-        self._since_ns = at
 
     def pause(self, at_ns: int | None = None) -> None:
         """End the running phase; time until the next `begin` counts as `other`."""
         at = self._clock.monotonic_ns() if at_ns is None else at_ns
+        if at < self._since_ns:
+            at = self._take_back(at)
         if self.current is not None:
-            spent = max(0, at - self._since_ns)
-            self._spent_ns[self.current] = self._spent_ns.get(self.current, 0) + spent
+            self._spent_ns[self.current] = self._spent_ns.get(self.current, 0) + at - self._since_ns
+            self._before = self.current
         self.current = None
+        self._since_ns = at
+
+    def _take_back(self, at_ns: int) -> int:
+        """Let the phase before end earlier: an answer can arrive before the call that sent its request returns."""
+        before = self._before if self.current is not None else None
+        spent = self._spent_ns.get(before, 0) if before is not None else 0
+        back = min(spent, self._since_ns - at_ns)
+        if before is not None:
+            self._spent_ns[before] = spent - back
+        self._since_ns -= back
+        return self._since_ns
 
     def finish(self, at_ns: int | None = None) -> None:
         """End the running phase and the hop; later calls change nothing."""
         if self._end_ns is None:
-            self._end_ns = self._clock.monotonic_ns() if at_ns is None else at_ns
-            self.pause(self._end_ns)
+            self.pause(at_ns)
+            self._end_ns = self._since_ns
 
     def offset_ms(self) -> float:
         """Milliseconds since the start of the hop."""

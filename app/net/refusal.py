@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.errors import PolicyRefused
-from policy import Check, Decision, Target
+from policy import Check, Decision, HostPort, Target
 
 
-def refusal(target: Target, hop: int, decision: Decision, checks: Sequence[Check] = ()) -> PolicyRefused:
+def refusal(
+    target: Target,
+    hop: int,
+    decision: Decision,
+    checks: Sequence[Check] = (),
+    place: HostPort | Target | None = None,
+) -> PolicyRefused:
     """The error for a refused target; `checks` are the addresses that were judged, none for a name alone.
+
+    `host` and `port` are those of the place that would have been connected to: the target's, unless given.
 
     An address is given as it was answered and, where that differs, as it would have been dialled:
     `::ffff:7f00:1 (127.0.0.1)`.
@@ -21,8 +29,8 @@ def refusal(target: Target, hop: int, decision: Decision, checks: Sequence[Check
         {
             "hop": hop,
             "url": target.url,
-            "host": target.host,
-            "port": target.port,
+            "host": (place or target).host,
+            "port": (place or target).port,
             "address": decisive,
             "class": decision.address_class,
             "rule": decision.rule,

@@ -142,6 +142,9 @@ class ScriptedChannel:
         self.bytes_sent = 0
         self.bytes_received = 0
         self.received_ns = 0
+        self.receive_clock: Literal["kernel", "user"] = "user"
+        self.late_ns = 0
+        self.ended_by_peer: Literal["fin", "reset", "close_notify"] | None = None
         self._steps = list(steps)
         self._is_reset = False
         self._clock = clock
@@ -161,10 +164,12 @@ class ScriptedChannel:
             return self._arrive(step)
         if step == "reset":
             self._is_reset = True
+            self.ended_by_peer = "reset"
             raise ProbeFailed(self._phases.current or "body", "reset", "scripted: reset")
         if step == "silence":
             await asyncio.get_running_loop().create_future()
         self.received_ns = self._clock.monotonic_ns()
+        self.ended_by_peer = "fin"
         return b""
 
     def pending(self) -> bytes:
@@ -173,6 +178,10 @@ class ScriptedChannel:
         while self._steps and not self.closed and isinstance(step := self._steps[0], bytes):
             pieces.append(self._arrive(step))
         return b"".join(pieces)
+
+    def tcp_info(self) -> dict[str, int] | None:
+        """See `Stream`: there is no kernel to ask."""
+        return None
 
     def close(self) -> None:
         """See `Stream`."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Literal
 
 from app.clock import Clock
-from app.net.channel import SocketChannel, dial, is_own_address
+from app.net.channel import SocketChannel, close_descriptor, dial, is_own_address, keep_stamps_on
 from app.net.nameservers import Nameserver
 from app.net.network import Address, Answer, Spend
 from app.net.phases import Phases
@@ -25,6 +26,8 @@ class SocketNetwork:
         resolv_conf_path: str = "/etc/resolv.conf",
     ) -> None:
         self._clock = clock
+        # Early: the kernel takes a moment to begin.
+        weakref.finalize(self, close_descriptor, keep_stamps_on())
         self._resolver = Resolver(resolvers, hosts_path=hosts_path, resolv_conf_path=resolv_conf_path)
 
     def prepare(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 
 class Stream(Protocol):
@@ -21,7 +21,26 @@ class Stream(Protocol):
 
     @property
     def received_ns(self) -> int:
-        """Monotonic time of the read that yielded what `receive` returned last."""
+        """Monotonic time at which what `receive` returned last had arrived: the kernel's stamp where there is one."""
+        ...
+
+    @property
+    def receive_clock(self) -> Literal["kernel", "user"]:
+        """`kernel` when every read so far had a stamp of the kernel that could be believed, else `user`."""
+        ...
+
+    @property
+    def late_ns(self) -> int:
+        """The longest time that bytes waited between the kernel's stamp and our read of them."""
+        ...
+
+    @property
+    def ended_by_peer(self) -> Literal["fin", "reset", "close_notify"] | None:
+        """How the peer ended its side, as far as it was seen; None while it has not."""
+        ...
+
+    def tcp_info(self) -> dict[str, int] | None:
+        """`{rtt_us, min_rtt_us, retransmits, mss, pmtu, …}` of the connection; None where nobody can tell."""
         ...
 
     async def send(self, data: bytes) -> None:
@@ -59,6 +78,8 @@ class Trace:
         self.peer: dict[str, Any] | None = None
         self.local: dict[str, Any] | None = None
         self.rule: str | None = None
+        self.spent: tuple[int, int] | None = None
+        """Bytes sent and received on a connection whose TLS handshake failed."""
         self._tls: dict[str, Any] | Callable[[], dict[str, Any]] | None = None
 
     @property

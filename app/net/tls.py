@@ -1,38 +1,30 @@
-"""TLS over a channel, in memory: the handshake, its facts also when it fails, and the stream behind it."""
+"""TLS over a channel, in memory: the handshake, and its facts also when it fails."""
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from app.clock import Clock
-from app.errors import Phase, ProbeErrorCode, ProbeFailed
+from app.errors import ProbeFailed
 from app.net.network import Channel
 from app.net.phases import Phases
-from app.net.server_hello import ENOUGH_BYTES, parse_server_hello
+from app.net.server_hello import ENOUGH_BYTES, ServerHello, clear_alert, parse_server_hello
 from app.net.stream import Trace
+from app.net.tls_faults import ALERTS, alert_of, tls_fault
+from app.net.tls_stream import TlsStream
 from app.net.trust import Trust
 from policy import Target
 
-VERIFY_CODES: Final[Mapping[int, ProbeErrorCode]] = {
-    # The numbers are those of OpenSSL's x509_vfy.h (X509_V_ERR_…).
-    2: "certificate_unknown_issuer",  # unable to get issuer certificate
-    9: "certificate_not_yet_valid",
-    10: "certificate_expired",
-    18: "certificate_self_signed",
-    19: "certificate_unknown_issuer",  # a self-signed certificate further up the chain
-    20: "certificate_unknown_issuer",  # unable to get local issuer certificate
-    21: "certificate_unknown_issuer",  # unable to verify the first certificate
-    62: "certificate_wrong_name",
-    64: "certificate_wrong_name",  # the IP address
-}
-"""Every other number is `certificate_invalid`."""
-
 _DER: Final = 2  # _ssl.ENCODING_DER, before Python 3.13
+_TLS_1_3: Final = "TLSv1.3"
+_ENCRYPTED: Final = 23
+_LEVELS: Final = {1: "warning", 2: "fatal"}
+_RECORD_HEAD: Final = 5
+_SEALED: Final = 17
+"""Bytes that TLS 1.3 adds to a message: its inner type, and the tag of every suite that OpenSSL has on by default."""
 
 
 async def shake_hands(
@@ -43,10 +35,11 @@ async def shake_hands(
     try:
         stream = await handshake.run()
     except BaseException as error:
-        trace.describe_tls_later(handshake.describe(error))
+        trace.describe_tls_later(handshake.describe(error, None))
+        trace.spent = channel.bytes_sent, channel.bytes_received
         channel.close()
         raise
-    trace.describe_tls_later(handshake.describe(None))
+    trace.describe_tls_later(handshake.describe(None, stream))
     return stream
 
 
@@ -63,7 +56,8 @@ class _Handshake:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         # OpenSSL sends no SNI for an address and compares it with the addresses of the certificate.
         self._tls = trust.context.wrap_bio(self._incoming, self._outgoing, server_hostname=target.host)
-        self._heard = b""
+        self._heard = bytearray()
+        self._last_flight = b""
         self._began_ns = 0
 
     async def run(self) -> TlsStream:
@@ -74,9 +68,25 @@ class _Handshake:
             if not data:
                 message = "the connection was closed during the TLS handshake"
                 raise ProbeFailed("tls", "closed_without_answer", message)
-            self._heard = (self._heard + data)[:ENOUGH_BYTES]
-            self._incoming.write(data)
+            self._hear(data)
         return TlsStream(self._channel, self._tls, self._incoming, self._outgoing, self._phases)
+
+    def _hear(self, data: bytes) -> None:
+        self._heard += data[: ENOUGH_BYTES - len(self._heard)]
+        self._incoming.write(data)
+
+    async def _send(self, flight: bytes) -> None:
+        """Send a flight; an alert of the server that waits to be read says more than the reset that follows it."""
+        try:
+            await self._channel.send(flight)
+        except ProbeFailed:
+            self._hear(self._channel.pending())
+            try:
+                self._tls.read(1)
+            except ssl.SSLError as error:
+                if alert_of(error) is not None:
+                    raise tls_fault("tls", error) from error
+            raise
 
     async def _step(self) -> bool:
         """Let OpenSSL go as far as it can, and send what it wrote; true when the handshake is done."""
@@ -90,35 +100,81 @@ class _Handshake:
             with suppress(ProbeFailed):  # our alert is a courtesy: what failed is the handshake
                 await self._channel.send(self._outgoing.read())
             raise tls_fault("tls", error) from error
-        await self._channel.send(self._outgoing.read())
+        self._last_flight = self._outgoing.read()
+        await self._send(self._last_flight)
         return done
 
-    def describe(self, failure: BaseException | None) -> partial[dict[str, Any]]:
+    def describe(self, failure: BaseException | None, stream: TlsStream | None) -> partial[dict[str, Any]]:
         """Gather what a failed handshake loses when it is closed; parsing waits until it is called."""
         cause = None if failure is None else failure.__cause__
-        hello = parse_server_hello(self._heard)
+        hello = parse_server_hello(bytes(self._heard))
         cipher = self._tls.cipher()
-        certificate_failed = isinstance(cause, ssl.SSLCertVerificationError)
+        suite = cipher[0] if cipher else self._suite_name(hello.suite if hello else None)
         facts = {
             "version": self._tls.version() or (hello.version if hello else None),
-            "cipher": cipher[0] if cipher else self._suite_name(hello.suite if hello else None),
+            "cipher": suite,
+            "group": hello.group if hello else None,
             "alpn": self._tls.selected_alpn_protocol(),
             "sni": self._sni,
             "handshake_ms": round((self._clock.monotonic_ns() - self._began_ns) / 1_000_000, 3),
+            "client_cert_requested": self._wants_certificate(hello, suite, is_done=failure is None),
+            "alert": self._clear_alert() or alert_of(cause),
+            "ocsp_stapled": None,  # Python's ssl cannot ask a server for it
         }
-        verify: dict[str, Any] = {"mode": "strict", "store": self._trust.store, "code": None, "text": None}
-        if certificate_failed:
-            verify |= {"code": cause.verify_code, "text": cause.verify_message}  # type: ignore[union-attr]
-        elif failure is None:
+        self._heard.clear()
+        chain, verified = self._chain("unverified"), self._chain("verified") if failure is None else []
+        return partial(
+            _described,
+            facts,
+            chain,
+            verified,
+            self._verify(failure, cause),
+            self._trust,
+            stream,
+            self._clock.wall_ns(),
+        )
+
+    def _verify(self, failure: BaseException | None, cause: BaseException | None) -> dict[str, Any]:
+        """What the handshake itself said of the certificate; with `observe` it says nothing."""
+        verify: dict[str, Any] = {"mode": self._trust.mode, "store": self._trust.store}
+        verify |= {"code": None, "text": None, "depth": None}
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            verify |= {"code": cause.verify_code, "text": cause.verify_message}
+        elif failure is None and self._trust.mode == "strict":
             verify |= {"code": 0, "text": "ok"}
         verify["host_checked"] = self._host
-        return partial(_described, facts, self._chain(), verify, self._clock.wall_ns())
+        return verify
 
-    def _chain(self) -> list[bytes]:
-        """The certificates as the server sent them (DER), leaf first; none when it sent none."""
+    def _clear_alert(self) -> dict[str, Any] | None:
+        """The alert as it was on the wire, which has its level; OpenSSL's errors have the name alone."""
+        alert = clear_alert(bytes(self._heard))
+        if alert is None:
+            return None
+        level, number = alert
+        level_name = _LEVELS.get(level, str(level))
+        return {"level": level_name, "code": number, "name": ALERTS.get(number, "unknown")}
+
+    def _wants_certificate(
+        self, hello: ServerHello | None, suite: str | None, *, is_done: bool
+    ) -> bool | None:
+        """Whether the server asked for a certificate of ours; None where it could not be told.
+
+        TLS 1.3 encrypts the question but not the size of the answer: whoever was asked sends a certificate, an empty
+        one here, before Finished, and Finished alone has the size that the hash of the suite gives it.
+        """
+        if hello is None or hello.version != _TLS_1_3:
+            return hello.wants_certificate if hello else None
+        if not is_done or suite is None:
+            return None
+        finished = 4 + (48 if suite.endswith("SHA384") else 32)
+        return _sealed_bytes(self._last_flight) != finished
+
+    def _chain(self, which: Literal["verified", "unverified"]) -> list[bytes]:
+        """Certificates (DER), leaf first: as the server sent them, or as OpenSSL put them together."""
+        name = f"get_{which}_chain"
         tls: Any = self._tls
         # Before Python 3.13 the chain has no public name and holds objects.
-        get = getattr(tls, "get_unverified_chain", None) or tls._sslobj.get_unverified_chain
+        get = getattr(tls, name, None) or getattr(tls._sslobj, name)
         return [one if isinstance(one, bytes) else one.public_bytes(_DER) for one in get() or ()]
 
     def _suite_name(self, suite: int | None) -> str | None:
@@ -131,116 +187,40 @@ class _Handshake:
         )
 
 
+def _sealed_bytes(flight: bytes) -> int:
+    """Bytes of the messages inside the encrypted records of a flight."""
+    total = at = 0
+    while at + _RECORD_HEAD <= len(flight):
+        size = int.from_bytes(flight[at + 3 : at + _RECORD_HEAD], "big")
+        total += size - _SEALED if flight[at] == _ENCRYPTED else 0
+        at += _RECORD_HEAD + size
+    return total
+
+
 def _described(
-    facts: dict[str, Any], chain: list[bytes], verify: dict[str, Any], wall_ns: int
+    facts: dict[str, Any],
+    chain: list[bytes],
+    verified: list[bytes],
+    verify: dict[str, Any],
+    trust: Trust,
+    stream: TlsStream | None,
+    wall_ns: int,
 ) -> dict[str, Any]:
-    from app.net.certificate import facts as certificate_facts  # cryptography: a quarter of a second
+    """The facts in full; cryptography and pyOpenSSL are loaded here, a quarter of a second after the last stamp."""
+    from app.net.certificate import brief_facts, facts_of
 
-    return {**facts, "chain": [certificate_facts(der, wall_ns) for der in chain[:1]], "verify": verify}
-
-
-def tls_fault(phase: Phase, error: ssl.SSLError) -> ProbeFailed:
-    """The error of ours for one of OpenSSL: the one place where they are mapped."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        code = VERIFY_CODES.get(error.verify_code, "certificate_invalid")
-        return ProbeFailed(phase, code, error.verify_message)
-    if isinstance(error, ssl.SSLEOFError):
-        return ProbeFailed(phase, "truncated", "the connection was closed without the end that TLS asks for")
-    reason = (getattr(error, "reason", None) or "unknown error").replace("_", " ").lower()
-    return ProbeFailed(phase, "tls_failed", f"TLS: {reason}")
-
-
-class TlsStream:
-    """`Stream` over TLS; `received_ns` is the stamp of the read that yielded the bytes."""
-
-    def __init__(
-        self,
-        channel: Channel,
-        tls: ssl.SSLObject,
-        incoming: ssl.MemoryBIO,
-        outgoing: ssl.MemoryBIO,
-        phases: Phases,
-    ) -> None:
-        self._channel = channel
-        self._tls = tls
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._phases = phases
-        self._fault: ProbeFailed | None = None
-        self.received_ns = 0
-
-    @property
-    def bytes_sent(self) -> int:
-        """See `Stream`."""
-        return self._channel.bytes_sent
-
-    @property
-    def bytes_received(self) -> int:
-        """See `Stream`."""
-        return self._channel.bytes_received
-
-    async def send(self, data: bytes) -> None:
-        """See `Stream`."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._encrypt(rest) :]
-            await self._channel.send(self._outgoing.read())
-
-    async def receive(self) -> bytes:
-        """See `Stream`; an end without close_notify is an end, because much of the Web ends so."""
-        while True:
-            data = self._decrypt()
-            if data is not None:
-                return data
-            await self._channel.send(self._outgoing.read())  # answers of TLS itself, such as a key update
-            self._feed(await self._channel.receive())
-            await asyncio.sleep(0)  # records without data could come for ever, faster than they are read
-
-    def pending(self) -> bytes:
-        """See `Stream`; what ends the stream is told by the next `receive`."""
-        arrived = self._channel.pending()
-        if arrived:
-            self._feed(arrived)
-        pieces = []
-        # Bounded: nothing arrives while this runs, and OpenSSL yields fewer bytes than it is fed.
-        while self._fault is None:
-            try:
-                data = self._decrypt()
-            except ProbeFailed as error:
-                self._fault = error
-                break
-            if not data:
-                break
-            pieces.append(data)
-        return b"".join(pieces)
-
-    def close(self) -> None:
-        """See `Stream`."""
-        self._channel.close()
-
-    def _feed(self, data: bytes) -> None:
-        if data:
-            self._incoming.write(data)
-        else:
-            self._incoming.write_eof()
-
-    def _encrypt(self, data: memoryview) -> int:
-        try:
-            return self._tls.write(data)
-        except ssl.SSLError as error:
-            raise tls_fault(self._phases.current or "send", error) from error
-
-    def _decrypt(self) -> bytes | None:
-        """The next bytes of the application, `b""` at the end, None when more has to arrive first."""
-        if self._fault is not None:
-            raise self._fault
-        try:
-            data = self._tls.read(65536)
-        except ssl.SSLWantReadError:
-            return None
-        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            return b""
-        except ssl.SSLError as error:
-            raise tls_fault(self._phases.current or "body", error) from error
-        self.received_ns = self._channel.received_ns
-        return data
+    if chain and (trust.mode == "observe" or verify["code"]):
+        verdict = trust.later.verdict(chain, verify["host_checked"])
+        if trust.mode == "observe":
+            verified = list(verdict.chain)
+            verify |= {"code": verdict.code, "text": verdict.text, "depth": verdict.depth}
+        elif verdict.code == verify["code"]:
+            verify |= {"depth": verdict.depth}
+    if stream is not None and stream.alert is not None:
+        facts["alert"] = stream.alert
+    return {
+        **facts,
+        "chain": [facts_of(der, wall_ns) for der in chain],
+        "verified_chain": [brief_facts(der) for der in verified],
+        "verify": verify,
+    }

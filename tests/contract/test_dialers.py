@@ -100,8 +100,9 @@ def test_the_channel_names_the_address_that_was_dialled(peer: Callable[..., Peer
 
 
 def test_the_stamp_of_a_read_lies_between_before_and_after(peer: Callable[..., Peer]) -> None:
+    before = CLOCK.monotonic_ns()
+
     async def work(channel: Channel, _phases: Phases) -> bool:
-        before = CLOCK.monotonic_ns()
         await channel.receive()
         return before <= channel.received_ns <= CLOCK.monotonic_ns()
 

@@ -37,3 +37,12 @@ def test_the_monotonic_clocks_never_go_back() -> None:
 
 def test_wall_time_counts_from_1970() -> None:
     assert utc_text(SystemClock().wall_ns()) > "2026"
+
+
+def test_the_kernel_is_asked_whether_the_wall_clock_is_synchronised() -> None:
+    clock = SystemClock()
+
+    synced, est_error_us = clock.sync()
+
+    assert (isinstance(synced, bool), isinstance(est_error_us, int)) == (True, True)
+    assert clock.sync() is clock.sync()

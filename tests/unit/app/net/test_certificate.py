@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, r
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import AuthorityInformationAccessOID, ExtendedKeyUsageOID, NameOID
 
-from app.net.certificate import facts
+from app.net.certificate import brief_facts
+from app.net.certificate import facts_of as facts
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 END = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
@@ -164,3 +165,10 @@ def test_a_key_that_nobody_knows_is_named_as_unreadable() -> None:
 
     assert (told["key"], told["spki_sha256"]) == (None, None)
     assert {"key", "spki_sha256"} <= set(told["unreadable"])
+
+
+def test_a_certificate_of_the_verified_chain_is_its_name_and_its_digest() -> None:
+    wire = der()
+
+    assert brief_facts(wire) == {"subject": "CN=svc.test", "sha256": hashlib.sha256(wire).hexdigest()}
+    assert brief_facts(b"?") == {"subject": None, "sha256": hashlib.sha256(b"?").hexdigest()}

@@ -8,6 +8,7 @@ import resource
 import select
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
@@ -20,8 +21,10 @@ from app.net.channel import (
     RECEIVE_BYTES,
     SocketChannel,
     _check_pin,
+    close_descriptor,
     dial,
     is_own_address,
+    keep_stamps_on,
     open_socket,
 )
 from app.net.phases import Phases
@@ -423,3 +426,92 @@ def test_a_wake_up_without_bytes_is_not_an_end(byte_server: Any) -> None:
         return await waiting
 
     assert talk(server.port, work) == b"x"
+
+
+class SteppedWall(SystemClock):
+    """A clock whose wall time is off by what a test says, as after a step."""
+
+    off_ns = 0
+
+    def wall_ns(self) -> int:
+        return super().wall_ns() + self.off_ns
+
+
+def stamped(clock: SteppedWall, byte_server: Any, late_s: float = 0.0) -> tuple[SocketChannel, int, int]:
+    """A channel that has read once, when it was dialled, and when it read."""
+    server, later = byte_server([[b"x", "hang"]]), byte_server([[("wait", late_s), "eof"]])
+
+    async def run() -> tuple[SocketChannel, int, int]:
+        before_ns = clock.monotonic_ns()
+        channel = await dial(HERE, server.port, clock, Phases(clock))
+        other = await dial(HERE, later.port, clock, Phases(clock))
+        await other.receive()
+        other.close()
+        await channel.receive()
+        channel.close()
+        return channel, before_ns, clock.monotonic_ns()
+
+    return asyncio.run(run())
+
+
+def test_the_stamp_is_when_the_bytes_came_and_not_when_they_were_read(byte_server: Any) -> None:
+    channel, before_ns, after_ns = stamped(SteppedWall(), byte_server, late_s=0.3)
+
+    assert (channel.receive_clock, before_ns <= channel.received_ns) == ("kernel", True)
+    assert after_ns - channel.received_ns >= 200_000_000
+    assert channel.late_ns >= 200_000_000
+
+
+@pytest.mark.parametrize("off_s", [-3600, 3600])
+def test_a_wall_clock_that_steps_does_not_bend_the_time(byte_server: Any, off_s: int) -> None:
+    clock = SteppedWall()
+    clock.off_ns = off_s * 1_000_000_000
+
+    channel, before_ns, after_ns = stamped(clock, byte_server)
+
+    assert (channel.receive_clock, channel.late_ns) == ("user", 0)
+    assert before_ns <= channel.received_ns <= after_ns
+
+
+def test_reads_of_one_segment_never_go_back_in_time(byte_server: Any) -> None:
+    server = byte_server([[b"x" * 4_000_000, "eof"]])
+
+    async def work(channel: SocketChannel, _phases: Phases) -> tuple[list[int], str]:
+        stamps = []
+        while await channel.receive():
+            stamps.append(channel.received_ns)
+        return stamps, channel.receive_clock
+
+    stamps, clock = talk(server.port, work)
+
+    assert (stamps, clock) == (sorted(stamps), "kernel")
+
+
+def test_what_the_kernel_knows_is_told_after_the_end_too(byte_server: Any) -> None:
+    async def work(channel: SocketChannel, _phases: Phases) -> list[bool]:
+        await everything(channel, _phases)
+        open_info = channel.tcp_info()
+        channel.close()
+        return [info is not None and info["rtt_us"] > 0 for info in (open_info, channel.tcp_info())]
+
+    assert talk(byte_server([[b"x", "eof"]]).port, work) == [True, True]
+
+
+@pytest.mark.parametrize(("end", "told"), [("eof", "fin"), ("reset", "reset")])
+def test_how_the_peer_ended_is_told(byte_server: Any, end: str, told: str) -> None:
+    async def work(channel: SocketChannel, phases: Phases) -> str | None:
+        with suppress(ProbeFailed):
+            await everything(channel, phases)
+        return channel.ended_by_peer
+
+    assert talk(byte_server([[b"x", ("wait", 0.05), end]]).port, work) == told
+
+
+def test_the_keeper_of_stamps_is_a_descriptor_that_can_be_closed() -> None:
+    descriptor = keep_stamps_on()
+
+    assert descriptor is not None
+    close_descriptor(descriptor)
+    close_descriptor(None)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)

@@ -20,6 +20,7 @@ from app.net.scripted import ScriptedNetwork
 from app.net.sockets import SocketNetwork
 from app.net.stream import Stream, Trace
 from app.net.trust import TrustStore
+from app.net.visit import Visit
 from policy import Budget, Policy, Rate, parse_url
 
 CLOCK = SystemClock()
@@ -290,7 +291,7 @@ class Stuck(ScriptedNetwork):
 def test_the_connect_timeout_bounds_each_attempt() -> None:
     attempt = Attempt(Stuck({"svc.test": [["10.0.0.1", "10.0.0.2"]]}, clock=CLOCK), PRIVATE)
 
-    error = attempt.failure("http://svc.test/", connect_timeout_s=0.01)
+    error = attempt.failure("http://svc.test/", visit=Visit(connect_timeout_s=0.01))
 
     assert (error.phase, error.code, error.message) == ("connect", "timeout", "not connected within 0.01 s")
     assert [one["error"]["code"] for one in attempt.trace.attempts] == ["timeout", "timeout"]
@@ -299,7 +300,7 @@ def test_the_connect_timeout_bounds_each_attempt() -> None:
 def test_a_generous_connect_timeout_changes_nothing() -> None:
     network = scripted(peers={("127.0.0.1", 80): ["eof"]})
 
-    Attempt(network, LOOPBACK).open("http://127.0.0.1/", connect_timeout_s=5)
+    Attempt(network, LOOPBACK).open("http://127.0.0.1/", visit=Visit(connect_timeout_s=5))
 
     assert network.dialled == [("127.0.0.1", 80)]
 

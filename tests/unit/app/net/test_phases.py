@@ -22,6 +22,9 @@ class SteeredClock:
     def boottime_ns(self) -> int:
         return 0
 
+    def sync(self) -> tuple[bool | None, int | None]:
+        return None, None
+
 
 def test_phases_and_the_rest_add_up_to_the_total() -> None:
     clock = SteeredClock()
@@ -79,7 +82,19 @@ def test_a_moment_can_be_given_and_never_makes_a_phase_negative() -> None:
     phases.begin("head", 1000 * MS)
     phases.finish(1004 * MS)
 
-    assert (phases.timings()["first_byte_ms"], phases.timings()["head_ms"]) == (0.0, 4.0)
+    assert (phases.timings()["first_byte_ms"], phases.timings()["head_ms"]) == (0.0, 3.0)
+
+
+def test_an_answer_that_came_before_the_sending_call_returned_ends_the_sending() -> None:
+    clock = SteeredClock()
+    phases = Phases(clock)
+    phases.begin("send", 1000 * MS)
+    phases.begin("first_byte", 1003 * MS)
+    phases.begin("head", 1002 * MS)
+    phases.finish(1006 * MS)
+
+    timings = phases.timings()
+    assert (timings["send_ms"], timings["first_byte_ms"], timings["head_ms"]) == (2.0, 0.0, 4.0)
 
 
 def test_the_offset_counts_from_the_start_of_the_hop() -> None:

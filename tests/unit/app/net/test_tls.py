@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import trustme
@@ -14,7 +14,9 @@ from app.clock import SystemClock
 from app.errors import ProbeFailed
 from app.net.phases import Phases
 from app.net.stream import Trace
-from app.net.tls import TlsStream, shake_hands, tls_fault
+from app.net.tls import shake_hands
+from app.net.tls_faults import tls_fault
+from app.net.tls_stream import TlsStream
 from app.net.trust import TlsSettings, TrustStore
 from policy import parse_url
 
@@ -77,6 +79,7 @@ def test_a_handshake_is_described(
         "store": ca_file,
         "code": 0,
         "text": "ok",
+        "depth": None,
         "host_checked": "svc.test",
     }
 
@@ -164,7 +167,9 @@ def test_a_cipher_that_we_do_not_know_is_its_number(
 def test_a_cancelled_handshake_is_closed_and_described(ca_file: str) -> None:
     class Silent:
         peer = local = ("127.0.0.1", 1)
-        bytes_sent = bytes_received = received_ns = 0
+        bytes_sent = bytes_received = received_ns = late_ns = 0
+        receive_clock: Literal["user"] = "user"
+        ended_by_peer = None
         closed = False
 
         async def send(self, data: bytes) -> None: ...
@@ -181,6 +186,9 @@ def test_a_cancelled_handshake_is_closed_and_described(ca_file: str) -> None:
 
         abort = close
 
+        def tcp_info(self) -> None:
+            return None
+
     silent, trace = Silent(), Trace()
 
     async def run() -> None:
@@ -193,6 +201,82 @@ def test_a_cancelled_handshake_is_closed_and_described(ca_file: str) -> None:
 
     assert trace.tls is not None
     assert (silent.closed, trace.tls["version"], trace.tls["chain"]) == (True, None, [])
+
+
+def test_without_a_group_there_is_none(tls_peer: Any, server_context: ssl.SSLContext, ca_file: str) -> None:
+    suite = "AES128-GCM-SHA256"  # RSA moves the key; offered by nobody any more, so by this client alone
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers(suite)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    signer = trustme.CA(key_type=trustme.KeyType.RSA)
+    signer.issue_cert("svc.test", key_type=trustme.KeyType.RSA).configure_cert(context)
+    trace = Trace()
+
+    async def run() -> None:
+        built = await TrustStore(ca_file).trust(TlsSettings(verify="observe"))
+        built.context.set_ciphers(suite)
+        await shake_hands(
+            tls_peer(context), parse_url("https://svc.test/"), built, trace, Phases(CLOCK), CLOCK
+        )
+
+    asyncio.run(run())
+
+    assert trace.tls is not None
+    assert (trace.tls["version"], trace.tls["cipher"], trace.tls["group"]) == ("TLSv1.2", suite, None)
+    assert (trace.tls["client_cert_requested"], trace.tls["verify"]["code"]) == (False, 20)
+
+
+def test_an_alert_that_came_before_the_reset_is_the_failure_of_the_handshake(
+    tls_peer: Any, server_context: ssl.SSLContext, ca_file: str
+) -> None:
+    peer = tls_peer(server_context, raw=b"\x15\x03\x03\x00\x02\x02\x46")
+    say = peer.send
+
+    async def say_and_fail(data: bytes) -> None:
+        await say(data)
+        raise ProbeFailed("tls", "reset", "connection reset by peer")
+
+    peer.send = say_and_fail
+    error, tls = failure(peer, ca_file)
+
+    assert (error.code, error.facts) == ("tls_failed", {"alert": "protocol_version"})
+    assert tls["alert"] == {"level": "fatal", "code": 70, "name": "protocol_version"}
+
+
+def test_a_reset_without_an_alert_stays_a_reset(
+    tls_peer: Any, server_context: ssl.SSLContext, ca_file: str
+) -> None:
+    peer = tls_peer(server_context)
+
+    async def fail(_data: bytes) -> None:
+        raise ProbeFailed("tls", "reset", "connection reset by peer")
+
+    peer.send = fail
+    error, tls = failure(peer, ca_file)
+
+    assert (error.code, tls["alert"]) == ("reset", None)
+
+
+def test_an_alert_that_came_before_the_reset_is_the_failure_of_sending(
+    tls_peer: Any, server_context: ssl.SSLContext, ca_file: str, authority: trustme.CA
+) -> None:
+    server_context.verify_mode = ssl.CERT_REQUIRED
+    authority.configure_trust(server_context)
+    peer, trace = tls_peer(server_context), Trace()
+
+    async def fail(_data: bytes) -> None:
+        raise ProbeFailed("send", "reset", "connection reset by peer")
+
+    async def work(stream: TlsStream, phases: Phases) -> tuple[str, str]:
+        phases.begin("send")
+        peer.send = fail
+        with pytest.raises(ProbeFailed) as caught:
+            await stream.send(b"x")
+        return caught.value.phase, caught.value.code
+
+    assert handshake(peer, ca_file, work, trace=trace) == ("send", "tls_failed")
+    assert trace.tls is not None
+    assert trace.tls["alert"] == {"code": 116, "name": "certificate_required"}
 
 
 @pytest.mark.parametrize("ends", ["notify", "cut"])

@@ -21,6 +21,9 @@ class StoppedClock:
     def boottime_ns(self) -> int:
         return 0
 
+    def sync(self) -> tuple[bool | None, int | None]:
+        return None, None
+
 
 def tokens(burst: int, hop: int = 0) -> Tokens:
     return Tokens(Budget(Rate(60, burst), None), "svc.test:80", StoppedClock(), hop)

@@ -43,6 +43,33 @@ def test_a_context_is_built_once_for_each_list_of_protocols(ca_file: str) -> Non
     assert first is not other
 
 
+def test_an_observer_has_a_context_of_its_own_that_accepts_everything(ca_file: str) -> None:
+    store = TrustStore(ca_file)
+
+    strict, observer = trust(store), trust(store, TlsSettings(verify="observe"))
+
+    assert (strict.mode, observer.mode, observer.store) == ("strict", "observe", ca_file)
+    assert (observer.context.verify_mode, observer.context.check_hostname) == (ssl.CERT_NONE, False)
+    assert strict.context.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_the_store_for_later_verdicts_is_read_once_for_all_contexts(ca_file: str) -> None:
+    store = TrustStore(ca_file)
+
+    assert trust(store).later is trust(store, TlsSettings(verify="observe")).later
+
+
+def test_two_first_calls_at_once_build_one_context(ca_file: str) -> None:
+    store = TrustStore(ca_file)
+
+    async def both() -> tuple[Trust, Trust]:
+        return await asyncio.gather(store.trust(HTTP), store.trust(HTTP))
+
+    first, second = asyncio.run(both())
+
+    assert first is second
+
+
 def test_the_environment_has_no_say(ca_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = trust(TrustStore()).store
     monkeypatch.setenv("SSL_CERT_FILE", ca_file)
