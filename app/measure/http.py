@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from app.measure.http1.arguments import HttpParams
-from app.measure.http1.facts import HttpFacts, brief
+from app.measure.http1.brief import brief
+from app.measure.http1.facts import HttpFacts
+from app.measure.http1.run import run
 from app.measure.kind import Bench, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -18,25 +19,15 @@ def plan(params: HttpParams, bench: Bench) -> Plan:
     from app.measure.http1.plan import plan_of  # 15 ms that a server start does not need
 
     checked = plan_of(params, bench.limits)
-    bench.dialer.check(checked.request.target)
+    bench.dialer.check(checked.request.target, checked.reach.visit())
     return checked
 
 
 async def probe(checked: Plan, bench: Bench) -> Outcome:
     """Measure; `ToolError` when the first hop cannot be done, else an outcome, whatever the target did."""
-    from app.measure.http1.journey import Journey
+    from app.measure.http1.series import Series
 
-    journey = Journey(checked, bench)
-    try:
-        async with asyncio.timeout((bench.deadline_ns - bench.clock.monotonic_ns()) / 1e9):
-            await journey.run()
-    except TimeoutError:
-        journey.interrupt("timeout", "the time of the measurement is over")
-    except asyncio.CancelledError:
-        journey.interrupt("cancelled", "the caller cancelled the measurement", "cancel")
-        # Taken over: what was seen until now is an observation worth keeping.
-        cast("asyncio.Task[Outcome]", asyncio.current_task()).uncancel()
-    return journey.outcome()
+    return await run(Series(checked, bench), bench)
 
 
 KIND = Kind(

@@ -26,6 +26,13 @@ def literal_secrets(arguments: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(secret for secret in _of_value(arguments, None) if _is_usable(secret))
 
 
+def carry_secrets(headers: Mapping[str, str]) -> bool:
+    """Whether the name or the value of a header says that it is a secret, however short."""
+    return any(header_kind(name) is not None for name in headers) or bool(
+        literal_secrets({"headers": headers})
+    )
+
+
 def _is_usable(secret: str) -> bool:
     """Some secrets would take a word out of every text."""
     return len(secret) >= SHORTEST and secret.lower() not in PLAIN_WORDS and not is_only_a_name(secret)

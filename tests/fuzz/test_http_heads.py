@@ -59,7 +59,7 @@ def test_an_odd_answer_becomes_facts_or_a_documented_error(name: str) -> None:
     outcome = measured([ANSWERS[name].encode("latin-1")] if ANSWERS[name] else [])
 
     assert outcome.error is None or outcome.error["code"] in CODES
-    assert outcome.ok is (outcome.data["http_status"] is not None)
+    assert not outcome.ok or outcome.data["http_status"] is not None
     assert json.loads(json.dumps(outcome.data, allow_nan=False).encode()) == outcome.data
     assert msgspec.convert(KIND.brief(outcome.data), KIND.facts) is not None
 

@@ -10,11 +10,11 @@ from base64 import b64decode
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.measure.http1.answer import Answer
 from app.measure.http1.charset import as_text
 from app.measure.http1.charsets import CHARSETS
 from app.measure.http1.coding import undo
 from app.measure.http1.content import content_of
-from app.measure.http1.exchange import Answer
 from app.measure.http1.faithful import value_of
 from app.measure.http1.head import parse_head
 

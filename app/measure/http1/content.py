@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from app.errors import ProbeFailed
+from app.measure.http1.answer import Answer, Body
 from app.measure.http1.charset import as_text, declared_charset
 from app.measure.http1.coding import CHAIN_LIMIT, COUNT_LIMIT, Decoded, can_undo, codings_of, undo
-from app.measure.http1.exchange import Answer, Body
 from app.measure.http1.faithful import value_of
 
 _TEXT_TYPES = frozenset(

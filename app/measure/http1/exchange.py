@@ -1,18 +1,14 @@
-"""One request and its answer over a connected stream: the stop watch is told, nothing is sent twice.
-
-The record is filled as bytes arrive, so that whatever ends the exchange leaves everything that was seen.
-"""
+"""One request and its answer over a connected stream: the stop watch is told, nothing is sent twice."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from dataclasses import dataclass, field
 from typing import Any
 
 from app.errors import ProbeErrorCode, ProbeFailed
+from app.measure.http1.answer import Answer, Body, Interim
 from app.measure.http1.framing import Framing, FramingError, framing_of
-from app.measure.http1.head import END, Head, HeadError, parse_head
+from app.measure.http1.head import Head, HeadError, check_start, end_of_head, parse_head, partial_head
 from app.measure.http1.headers import Request
 from app.net.phases import Phases
 from app.net.stream import Stream
@@ -22,92 +18,15 @@ HEAD_LIMIT = 65_536
 doubled several times."""
 INTERIM_LIMIT = 64
 """Interim answers (1xx) before the final one; real servers send one or two."""
+EVIDENCE_BYTES = 64
+"""Of an answer that is no HTTP, kept so that a reader can see what it is."""
 _WORK_A_TURN = 256
 _WORK_OF_A_READ = 16
 """In pieces of a body, a few milliseconds a turn: a peer that is faster than we are, or whose chunks are tiny, would
 never let the loop run, and so no deadline would ever fire."""
 _BODYLESS = frozenset({204, 205, 304})
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""Statuses that say where the answer is; 300 and 305 are for people and for nobody."""
-_FOLLOWED_ROOM = 4096
-_CODED_ROOM = 1_048_576
-
-
-@dataclass(slots=True)
-class Body:
-    """The encoded body: its first `room` bytes, and length and hash of everything up to `limit`."""
-
-    room: int
-    limit: int
-    received: int = 0
-    copy: bytearray = field(default_factory=bytearray)
-    digest: Any = None
-
-    def add(self, data: bytes) -> bool:
-        """Take the next bytes; False when the limit is passed, what lies beyond it is left out."""
-        taken = data if len(data) <= self.limit - self.received else data[: self.limit - self.received]
-        if taken:
-            self.digest = self.digest or hashlib.sha256(usedforsecurity=False)
-            self.digest.update(taken)
-            self.received += len(taken)
-            self.copy += taken[: self.room - len(self.copy)]
-        return len(taken) == len(data)
-
-
-@dataclass(slots=True)
-class Answer:
-    """What was seen of one answer; `head` is None until the final one is complete."""
-
-    read_limit: int
-    room: int
-    follows: bool = False
-    head: Head | None = None
-    interim: int = 0
-    body: Body | None = None
-    complete: bool = False
-    extra_bytes: int = 0
-
-    @property
-    def status(self) -> int | None:
-        """The status of the final head."""
-        return self.head.status if self.head else None
-
-    @property
-    def content_length(self) -> int | None:
-        """The length that the head declares, whether or not it is that of the body."""
-        return self.head.length if self.head else None
-
-    def values(self, name: bytes) -> list[bytes]:
-        """The values of a header, in wire order; `name` in lower case."""
-        return self.head.by_name.get(name, []) if self.head else []
-
-    def location(self) -> str | None:
-        """Where a redirect points, None when this is no redirect; the first value when there are several."""
-        found = self.values(b"location") if self.status in REDIRECTS else []
-        return text_of(found[0])[0] if found else None
-
-    def is_followed(self) -> bool:
-        """Whether another hop will be tried: the body of this one is then of little interest."""
-        return self.follows and self.location() is not None
-
-    def copy_limit(self) -> int:
-        """Bytes of decoded body that are wanted of this answer."""
-        return min(self.room, _FOLLOWED_ROOM) if self.is_followed() else self.room
-
-    def open_body(self) -> Body:
-        """The body begins; an encoded one is copied further, so that small ones can be counted to their end."""
-        is_coded = any(value.strip().lower() != b"identity" for value in self.values(b"content-encoding"))
-        room = max(self.room, _CODED_ROOM) if is_coded and not self.is_followed() else self.copy_limit()
-        self.body = Body(room, self.read_limit)
-        return self.body
-
-
-def text_of(value: bytes) -> tuple[str, bool]:
-    """A header's value as text, and whether it had to be read as latin-1 since it is not UTF-8."""
-    try:
-        return value.decode(), False
-    except UnicodeDecodeError:
-        return value.decode("latin-1"), True
+_OVERLAP = 4
+"""Bytes before the last search for the end of a head: the blank line may have come in pieces."""
 
 
 class Exchange:
@@ -119,77 +38,130 @@ class Exchange:
         self.answer = answer
         self._wire = _wire(request)
         self._is_head = request.method == "HEAD"
+        self._upgrades = bool(request.upgrade)
         self._seen = bytearray()
         self._work = 0
+
+    @property
+    def rest(self) -> bytes:
+        """After an upgrade: what arrived behind the head, in the protocol that was switched to."""
+        return bytes(self._seen)
 
     async def run(self, stream: Stream, phases: Phases) -> None:
         """Send the request once and read its answer; `ProbeFailed` says what cut it short."""
         self._stream, self._phases = stream, phases
-        phases.begin("send")
-        await stream.send(self._wire)
-        phases.begin("first_byte")
-        head = await self._read_head()
-        if self._is_head or head.status in _BODYLESS or (head.length == 0 and not head.is_chunked):
+        try:
+            await self._send()
+            phases.begin("first_byte")
+            head = await self._read_head()
+        except BaseException:
+            self._keep_early_head()
+            raise
+        if head.status == 101:
+            self.answer.framing, self.answer.complete = "none", True
+            phases.pause(stream.received_ns)
+        elif self._is_head or head.status in _BODYLESS or (head.length == 0 and not head.is_chunked):
+            self.answer.framing = "none"
             self._end(bytes(self._seen))
         elif head.fault is not None:
             raise self._failed("protocol_error", head.fault)
         else:
             await self._read_body(framing_of(head))
 
+    async def _send(self) -> None:
+        """Send the request; an answer that came before it was taken whole is looked at all the same."""
+        self._phases.begin("send")
+        try:
+            await self._stream.send(self._wire)
+        except BaseException:
+            self._take_in(self._stream.pending())
+            raise
+
+    def _keep_early_head(self) -> None:
+        """Keep what there is of a head that nobody waited for the end of: a whole one, or its first lines."""
+        if self.answer.head is not None or self.answer.partial is not None:
+            return
+        end = end_of_head(self._seen)
+        block = bytes(self._seen if end < 0 else self._seen[:end])
+        self.answer.keep_head(block)
+        head = partial_head(block)
+        if head is None or head.status < 200:
+            return  # what an interim answer says is not what the answer says
+        if end >= 0:
+            self.answer.head = head
+        else:
+            self.answer.partial = head
+
     async def _read_head(self) -> Head:
         """Read past interim answers (bounded, by number and together by size) to the head of the final one."""
         interim_bytes = 0
         while True:
             end = await self._find_end()
-            head = self._parsed(bytes(self._seen[:end]))
-            del self._seen[:end]
-            if head.status == 101:
+            block = bytes(self._seen[:end])
+            head = self._parsed(block)
+            if head.status == 101 and not self._upgrades:
+                self.answer.keep_head(block)
+                self.answer.partial = head
                 raise self._failed("protocol_error", "the server switched protocols unasked (101)")
-            if head.status >= 200:
+            del self._seen[:end]
+            if head.status >= 200 or head.status == 101:
+                self.answer.keep_head(block)
                 self.answer.head = head
                 return head
-            self._count_interim(interim_bytes := interim_bytes + end)
+            self._note_interim(head, interim_bytes := interim_bytes + end)
             await self._share(_WORK_A_TURN)
 
-    def _count_interim(self, total_bytes: int) -> None:
-        self.answer.interim += 1
-        count = self.answer.interim
-        if count > INTERIM_LIMIT:
-            raise self._failed("protocol_error", "too many interim answers", informational=count)
+    def _note_interim(self, head: Head, total_bytes: int) -> None:
+        interim = self.answer.interim
+        if len(interim) == INTERIM_LIMIT:
+            raise self._failed("protocol_error", "too many interim answers", informational=len(interim) + 1)
+        interim.append(Interim(head, self._stream.received_ns))
         if total_bytes > HEAD_LIMIT:
             message = f"more than {HEAD_LIMIT} bytes of interim answers"
-            raise self._failed("too_large", message, informational=count)
+            raise self._failed("too_large", message, informational=len(interim))
 
     async def _find_end(self) -> int:
         """Read until the blank line is there, and give the offset behind it."""
         searched = 0
+        is_checked = False
         while True:
-            # Two bytes back: the blank line may have come in pieces.
-            found = END.search(self._seen, max(0, searched - 2))
-            if found is not None and found.end() <= HEAD_LIMIT:
-                return found.end()
+            end = end_of_head(self._seen, max(0, searched - _OVERLAP))
+            if 0 <= end <= HEAD_LIMIT:
+                return end
+            if not is_checked:
+                is_checked = self._check_start()
             if len(self._seen) > HEAD_LIMIT:
                 raise self._failed("too_large", f"more than {HEAD_LIMIT} bytes without the end of the head")
             searched = len(self._seen)
             await self._more_head()
 
+    def _check_start(self) -> bool:
+        """Refuse what can be no answer of HTTP/1 as soon as that is certain; true once the first line is whole."""
+        try:
+            check_start(bytes(self._seen[:HEAD_LIMIT]))
+        except HeadError as error:
+            raise self._no_http(str(error)) from error
+        return b"\n" in self._seen.lstrip(b"\r\n")
+
     async def _more_head(self) -> None:
         data = await self._receive()
-        if self._phases.current == "first_byte" and data:
-            self._phases.begin("head", self._stream.received_ns)
-        self._seen += data
-        if not b"HTTP/".startswith(self._seen[:5]):
-            raise self._failed("protocol_error", "the answer does not begin with HTTP/")
         if data:
+            self._take_in(data)
             return
-        seen = {"received_bytes": len(self._seen), "informational": self.answer.interim}
+        seen = {"received_bytes": len(self._seen), "informational": len(self.answer.interim)}
         if self._seen:
             raise self._failed("truncated", "the connection was closed inside the response head", **seen)
         raise self._failed("closed_without_answer", "the connection was closed without an answer", **seen)
 
+    def _take_in(self, data: bytes) -> None:
+        if data and self._phases.current == "first_byte":
+            self._phases.begin("head", self._stream.received_ns)
+        self._seen += data
+
     async def _read_body(self, framing: Framing) -> None:
         """Read to the end of the message, to the read limit, or to what cuts it short."""
         self._phases.begin("body", self._stream.received_ns)
+        self.answer.framing = framing.name
         body = self.answer.open_body()
         data = bytes(self._seen)
         while True:
@@ -198,6 +170,7 @@ class Exchange:
             data = b"" if framing.is_done else await self._more_body(framing)
             if not data:
                 break
+        self.answer.trailers = framing.trailers
         self._end(framing.surplus)
 
     async def _more_body(self, framing: Framing) -> bytes:
@@ -220,7 +193,10 @@ class Exchange:
 
     async def _receive(self) -> bytes:
         await self._share(_WORK_OF_A_READ)
-        return await self._stream.receive()
+        data = await self._stream.receive()
+        if data:
+            self.answer.arrivals.add(self._stream.received_ns, len(data))
+        return data
 
     async def _share(self, work: int) -> None:
         """Count work, and give the loop to others when it was enough."""
@@ -233,7 +209,13 @@ class Exchange:
         try:
             return parse_head(block)
         except HeadError as error:
-            raise self._failed("protocol_error", str(error)) from error
+            if error.is_too_large:
+                raise self._failed("too_large", str(error)) from error
+            raise self._no_http(str(error)) from error
+
+    def _no_http(self, message: str) -> ProbeFailed:
+        evidence = self._seen[:EVIDENCE_BYTES].decode("latin-1").encode("unicode_escape").decode("ascii")
+        return self._failed("protocol_error", message, first_bytes=evidence)
 
     async def _feed(self, framing: Framing, body: Body, data: bytes) -> None:
         try:

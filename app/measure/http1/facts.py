@@ -1,4 +1,4 @@
-"""The facts of an HTTP measurement, field by field: the published schema, and what `brief` may leave out.
+"""The facts of an HTTP measurement, field by field: the published schema.
 
 Fields without a default are always there. Everything is a fact or null; null means that it did not happen or is
 not known, never that it is zero.
@@ -6,7 +6,6 @@ not known, never that it is zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -16,11 +15,13 @@ class Target(Struct, frozen=True, kw_only=True):
     """What was measured, as it was understood."""
 
     input: Annotated[str, Meta(description="The URL of the call, or the Location of a redirect, as written.")]
-    scheme: str
+    scheme: str | UnsetType = UNSET
     host: Annotated[str, Meta(description="A-labels in lower case, or an address without brackets.")]
     port: int
-    path: Annotated[str, Meta(description="Path and query as sent.")]
-    literal: Annotated[bool, Meta(description="The host is an address: nothing was looked up.")]
+    path: Annotated[str | UnsetType, Meta(description="Path and query as sent.")] = UNSET
+    literal: Annotated[
+        bool | UnsetType, Meta(description="The host is an address: nothing was looked up.")
+    ] = UNSET
 
 
 class Timings(Struct, frozen=True, kw_only=True):
@@ -53,7 +54,9 @@ class BodyBytes(Struct, frozen=True, kw_only=True):
     decoded: Annotated[
         int | None, Meta(description="Bytes without content codings; null: not decodable here.")
     ]
-    decoded_at_least: Annotated[bool, Meta(description="The decoded size is a lower bound.")]
+    decoded_at_least: Annotated[
+        bool | UnsetType, Meta(description="The decoded size is a lower bound; brief: only when it is.")
+    ] = UNSET
 
 
 class BodyCharset(Struct, frozen=True, kw_only=True):
@@ -110,8 +113,25 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     local: Annotated[
         dict[str, Any] | UnsetType | None, Meta(description="Our end of the connection (full).")
     ] = UNSET
+    connection: Annotated[
+        dict[str, Any] | UnsetType | None,
+        Meta(description="alpn; closed_by server|client; close: how the server did it."),
+    ] = UNSET
+    tcp_info: Annotated[
+        dict[str, Any] | UnsetType | None, Meta(description="The kernel's TCP_INFO at the end (full).")
+    ] = UNSET
     bytes: Bytes
-    http_status: Annotated[int | None, Meta(description="Null: no complete response head arrived.")]
+    clock: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="Who stamped arrivals, and how good the wall clock is (full)."),
+    ] = UNSET
+    load: Annotated[
+        dict[str, Any] | UnsetType | None,
+        Meta(description="Measurements at once and the longest lag of our loop (full)."),
+    ] = UNSET
+    http_status: Annotated[
+        int | None, Meta(description="Null: no status line arrived. With ok=false the head was not complete.")
+    ]
     reason: str | UnsetType | None = UNSET
     http_version: str | UnsetType | None = UNSET
     headers: Annotated[
@@ -121,6 +141,15 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     headers_latin1: Annotated[
         list[int] | UnsetType,
         Meta(description="Indexes of headers whose value is not UTF-8 and shown as latin-1."),
+    ] = UNSET
+    deviations: Annotated[
+        list[str] | UnsetType, Meta(description="Where the head departs from the grammar, by name.")
+    ] = UNSET
+    informational: Annotated[
+        list[dict[str, Any]] | UnsetType, Meta(description="1xx answers: status, headers, at_ms.")
+    ] = UNSET
+    raw_head: Annotated[
+        dict[str, Any] | UnsetType | None, Meta(description="The head as it came, first 16 KiB (full).")
     ] = UNSET
     body: Annotated[
         Any, Meta(description="JSON value, text or base64, see body_encoding; null: no bytes.")
@@ -135,10 +164,25 @@ class HopFacts(Struct, frozen=True, kw_only=True):
         bool, Meta(description="Our copy was cut at max_body_bytes; says nothing about the transfer.")
     ]
     content_length: Annotated[int | None, Meta(description="As declared; null: not declared.")]
+    framing: Annotated[
+        Literal["chunked", "length", "close", "none"] | UnsetType | None,
+        Meta(description="What ends the message; none: it has no body; null: not known."),
+    ] = UNSET
     complete: Annotated[bool, Meta(description="The message arrived to the end that its framing announced.")]
-    extra_bytes: Annotated[int, Meta(description="Bytes that arrived after the end of the message.")]
+    extra_bytes: Annotated[
+        int | UnsetType,
+        Meta(description="Bytes that arrived after the end of the message; brief: unless there were none."),
+    ] = UNSET
+    trailers: Annotated[
+        list[Annotated[list[str], Meta(min_length=2, max_length=2)]] | UnsetType,
+        Meta(description="Fields behind the last chunk, as headers."),
+    ] = UNSET
     content_encoding: list[str] | UnsetType = UNSET
     timings: Timings
+    arrivals: Annotated[
+        list[Annotated[list[float], Meta(min_length=2, max_length=2)]] | UnsetType,
+        Meta(description="[ms, bytes] of each read of the answer (full)."),
+    ] = UNSET
     redirect: Redirect | UnsetType | None = UNSET
     tls: dict[str, Any] | UnsetType | None = UNSET
 
@@ -149,65 +193,31 @@ class EarlierHop(HopFacts, frozen=True, kw_only=True):
     error: dict[str, Any] | UnsetType | None = UNSET
 
 
+class Entry(Struct, frozen=True, kw_only=True):
+    """One of several measurements."""
+
+    at_ms: Annotated[float, Meta(description="When it began, from the start of the first.")]
+    ok: bool
+    error: dict[str, Any] | None
+    http_status: int | None
+    timings: Timings
+
+
+class OfAddress(Entry, frozen=True, kw_only=True):
+    """The measurement of one address of the answer; with samples, its first one and all of them."""
+
+    ip: str
+    samples: list[Entry] | UnsetType = UNSET
+
+
 class HttpFacts(HopFacts, frozen=True, kw_only=True):
     """The facts of the last hop, and every hop when redirects were followed."""
 
     kind: Literal["http"]
     hops: list[EarlierHop] | UnsetType = UNSET
-
-
-LONGEST_BRIEF_TEXT = 1024
-_WHOLE = frozenset({"body"})
-_OF_TARGET = frozenset({"target", "redirect", "refused_by"})
-_FULL_ONLY = frozenset({"policy", "local", "body_sha256"})
-_OPTIONAL = frozenset(
-    {
-        "resolution",
-        "peer",
-        "reason",
-        "http_version",
-        "body_encoding",
-        "body_charset",
-        "redirect",
-        "tls",
-        "error",
-    }
-)
-
-
-def brief(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts without what an agent rarely reads: it pays for every token; the whole is what is stored."""
-    kept = {name: _short(name, value) for name, value in facts.items() if not _is_left_out(name, value)}
-    if "attempts" in kept:
-        kept["attempts"] = _used(kept["attempts"])
-    if isinstance(kept.get("tls"), dict):
-        kept["tls"] = _leaf_only(kept["tls"])
-    if "hops" in kept:
-        kept["hops"] = [brief(hop) for hop in kept["hops"]]
-    return kept
-
-
-def _short(name: str, value: Any) -> Any:
-    """Long texts of the target cut with a mark; the body has a limit of its own, and the whole is stored."""
-    if isinstance(value, str) and name not in _WHOLE and len(value) > LONGEST_BRIEF_TEXT:
-        return f"{value[:LONGEST_BRIEF_TEXT]}… ({len(value)} characters; detail full has all)"
-    if isinstance(value, list) and name == "headers":
-        return [[_short("", part) for part in pair] for pair in value]
-    if isinstance(value, dict) and name in _OF_TARGET:
-        return {inner: _short(inner, part) for inner, part in value.items()}
-    return value
-
-
-def _is_left_out(name: str, value: Any) -> bool:
-    if name == "body":
-        return False
-    return name in _FULL_ONLY or (value is None and name in _OPTIONAL) or value == []
-
-
-def _used(attempts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The attempt that was used; all of them when none was, since they say why."""
-    return [attempt for attempt in attempts if attempt.get("used")] or attempts
-
-
-def _leaf_only(tls: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value[:1] if name == "chain" else value for name, value in tls.items()}
+    samples: Annotated[
+        list[Entry] | UnsetType, Meta(description="With samples above 1: each of them, raw.")
+    ] = UNSET
+    by_address: Annotated[
+        list[OfAddress] | UnsetType, Meta(description="With addresses all: one entry an address.")
+    ] = UNSET

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Literal, Protocol
 
-from app.measure.http1.head import Head
+from app.measure.http1.head import Field, Head
 
 PART_LIMIT = 65_536
 """Bytes of a chunk's size line, or of the trailers."""
@@ -22,11 +22,18 @@ class FramingError(ValueError):
 class Framing(Protocol):
     """Bytes of the connection in, bytes of the body out."""
 
+    @property
+    def name(self) -> Literal["chunked", "length", "close"]:
+        """How facts call it."""
+        ...
+
     needs_end: bool
     """Whether the message has an end of its own, so that closing before it cuts it short."""
     is_done: bool
     surplus: bytes
     """What came behind the end of the message."""
+    trailers: list[Field]
+    """The fields behind the last chunk, once the message is done."""
 
     def feed(self, data: bytes) -> Iterable[bytes]:
         """The pieces of the body that these bytes hold, then `FramingError` where they are not what was announced.
@@ -46,11 +53,13 @@ def framing_of(head: Head) -> Framing:
 class ByLength:
     """A declared number of bytes."""
 
+    name: Literal["length"] = "length"
     needs_end = True
 
     def __init__(self, length: int) -> None:
         self.is_done = length == 0
         self.surplus = b""
+        self.trailers: list[Field] = []
         self._remaining = length
 
     def feed(self, data: bytes) -> Iterable[bytes]:
@@ -65,9 +74,13 @@ class ByLength:
 class UntilClosed:
     """Everything until the peer closes."""
 
+    name: Literal["close"] = "close"
     needs_end = False
     is_done = False
     surplus = b""
+
+    def __init__(self) -> None:
+        self.trailers: list[Field] = []
 
     def feed(self, data: bytes) -> Iterable[bytes]:
         """See `Framing`."""
@@ -77,6 +90,7 @@ class UntilClosed:
 class Chunked:
     """Chunks, read by h11 behind a head that says nothing but that chunks follow."""
 
+    name: Literal["chunked"] = "chunked"
     needs_end = True
 
     def __init__(self) -> None:
@@ -84,6 +98,7 @@ class Chunked:
 
         self.is_done = False
         self.surplus = b""
+        self.trailers: list[Field] = []
         self._connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=PART_LIMIT)
         self._connection.receive_data(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         self._connection.next_event()
@@ -97,8 +112,9 @@ class Chunked:
             while not self.is_done and (event := self._connection.next_event()) is not h11.NEED_DATA:
                 if isinstance(event, h11.Data):
                     yield event.data
-                else:  # h11 has no other event to give here: the trailers were read
+                elif isinstance(event, h11.EndOfMessage):  # h11 has no other event to give here
                     self.is_done = True
+                    self.trailers = list(event.headers.raw_items())
                     self.surplus = self._connection.trailing_data[0]
         except h11.RemoteProtocolError as error:
             if error.error_status_hint == 431:

@@ -21,6 +21,8 @@ _DEFAULTS: tuple[Header, ...] = (
     ("Accept", "*/*"),
     ("Accept-Encoding", "gzip, deflate"),
 )
+_DEFAULTS_OF_AN_UPGRADE = _DEFAULTS[:1]
+_CLOSE: tuple[Header, ...] = (("Connection", "close"),)
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}", re.ASCII)
 _OURS = frozenset(
     {
@@ -34,6 +36,11 @@ _OURS = frozenset(
         "upgrade",
         "expect",
         "http2-settings",
+        "sec-websocket-key",
+        "sec-websocket-version",
+        "sec-websocket-extensions",
+        "sec-websocket-protocol",
+        "sec-websocket-accept",
     }
 )
 """Framing and hop-by-hop fields: a caller who sets them would make us send something else than one request."""
@@ -48,20 +55,24 @@ _MAX_HEADERS = 64
 
 
 class Request(Struct, frozen=True):
-    """One request as it will be sent; `given` are the caller's headers, checked."""
+    """One request as it will be sent; `given` are the caller's headers, checked.
+
+    `upgrade` are the headers that ask for another protocol on the connection (RFC 9110, 7.8), Connection included.
+    """
 
     method: str
     target: Target
     given: tuple[Header, ...] = ()
     body: bytes | None = None
+    upgrade: tuple[Header, ...] = ()
 
     def headers(self) -> list[Header]:
         """All headers in the order of the wire: Host first, ours unless replaced, then the caller's."""
-        ours = _DEFAULTS
+        ours = _DEFAULTS_OF_AN_UPGRADE if self.upgrade else _DEFAULTS
         if self.given:
             names = {name.lower() for name, _ in self.given}
-            ours = tuple(header for header in _DEFAULTS if header[0].lower() not in names)
-        lines = [("Host", self.target.authority), *ours, *self.given, ("Connection", "close")]
+            ours = tuple(header for header in ours if header[0].lower() not in names)
+        lines = [("Host", self.target.authority), *ours, *self.given, *(self.upgrade or _CLOSE)]
         if self.body is not None or self.method in _EXPECTS_BODY:
             lines.append(("Content-Length", str(len(self.body or b""))))
         return lines

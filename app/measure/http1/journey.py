@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.errors import Phase, PolicyRefused, ProbeErrorCode, ToolError
-from app.measure.http1.exchange import Answer, Exchange
+from app.errors import Phase, PolicyRefused, ProbeErrorCode, ProbeFailed, ToolError
+from app.measure.http1.answer import Answer
+from app.measure.http1.exchange import Exchange
 from app.measure.http1.headers import Request, redirected
-from app.measure.http1.hop import Hop, facts_of, take
+from app.measure.http1.hop import Hop, Talk, take
+from app.measure.http1.hop_facts import facts_of
 from app.measure.http1.plan import Plan
 from app.measure.kind import Bench, Outcome
 from app.net.phases import Phases
+from app.net.visit import Visit
 from policy import Target, TargetError, join_url
+
+_WRITTEN_AS = {"http": "ws", "https": "wss"}
 
 
 @dataclass(slots=True)
@@ -21,6 +26,8 @@ class Journey:
 
     plan: Plan
     bench: Bench
+    visit: Visit
+    talk: Talk | None = None
     hops: list[Hop] = field(default_factory=list)
     error: dict[str, Any] | None = None
 
@@ -38,37 +45,59 @@ class Journey:
         """Note what stopped the journey, on the hop that it was at."""
         self.hops[-1].interrupt(code, message, phase)
 
+    def note(self, failed: ProbeFailed) -> None:
+        """Make the error of the hop that the journey is at."""
+        self.hops[-1].note(failed)
+
+    def entry(self, began_ns: int) -> dict[str, Any]:
+        """The journey as one of several: when it began, whether it was answered, and how long its phases took."""
+        first, last = self.hops[0], self.hops[-1]
+        return {
+            "at_ms": (first.phases.started_ns - began_ns) // 1000 / 1000,
+            "ok": first.is_answered,
+            "error": self.error or last.error,
+            "http_status": last.answer.status,
+            "timings": self._timings(),
+        }
+
     def outcome(self) -> Outcome:
         """Everything that was seen; called when nothing is measured any more."""
         profile = self.bench.dialer.policy.profile
-        facts = [facts_of(hop, profile, hop.answer.copy_limit()) for hop in self.hops]
-        last = self.hops[-1]
-        data = {"kind": "http", **facts[-1], "hops": []}
+        facts = [facts_of(hop, profile, self.bench.clock) for hop in self.hops]
+        data = {"kind": "http", **facts[-1], "hops": [], "samples": [], "by_address": []}
         if len(facts) > 1:
-            total = round(sum(each["timings"]["total_ms"] for each in facts), 3)
-            data["timings"] = {**data["timings"], "total_ms": total}
+            data["timings"] = self._timings()
             data["hops"] = [{**each, "error": hop.error} for each, hop in zip(facts, self.hops, strict=True)]
             del data["hops"][-1]["body"]
-        return Outcome(last.is_answered, data, self.error or last.error)
+        return Outcome(self.hops[0].is_answered, data, self.error or self.hops[-1].error)
+
+    def _timings(self) -> dict[str, float | None]:
+        """Those of the last hop, with the total of all."""
+        total = sum(hop.phases.timings()["total_ms"] or 0 for hop in self.hops)
+        return {**self.hops[-1].phases.timings(), "total_ms": round(total, 3)}
 
     def _begin(self, request: Request, source: str) -> Hop:
         plan = self.plan
         answer = Answer(plan.read_limit, plan.copy_bytes, follows=plan.follows)
         exchange = Exchange(request, answer)
-        self.hops.append(Hop(request, source, exchange, Phases(self.bench.clock)))
+        self.hops.append(Hop(request, source, exchange, Phases(self.bench.clock), number=len(self.hops)))
         return self.hops[-1]
 
     async def _take(self, hop: Hop) -> bool:
         """Whether the hop was made; one that was not ours to make leaves the one before it as the last."""
-        number = len(self.hops) - 1
         try:
-            await take(hop, self.bench, number, self.plan.connect_timeout_s)
+            await take(hop, self.bench, self.visit, self.talk)
         except ToolError as refusal:
-            if number == 0:
+            if hop.number == 0:
                 raise
             self._go_back(_refusal(refusal, hop.request.target))
             return False
-        if number > 0 and hop.error is not None and hop.error["phase"] == "limit" and not hop.trace.attempts:
+        if (
+            hop.number > 0
+            and hop.error is not None
+            and hop.error["phase"] == "limit"
+            and not hop.trace.attempts
+        ):
             self.error = hop.error  # nothing was sent: the answer before is the last thing that was seen
             self._go_back(None)
             return False
@@ -87,7 +116,7 @@ class Journey:
         redirect = {"status": status, "location": location, "resolved": None, "followed": False}
         hop.redirect = {**redirect, "refused_by": None, "dropped_credentials": []}
         try:
-            target = join_url(hop.request.target, location)
+            target = _followed(hop.request.target, location, self.plan.schemes)
         except TargetError as error:
             hop.redirect["refused_by"] = _refused(location, error.reason_code)
             return None, ""
@@ -108,6 +137,15 @@ class Journey:
         if following.body is not None and following.target.origin != request.target.origin:
             return "body_to_another_origin"  # a body holds secrets as often as a header does
         return None
+
+
+def _followed(base: Target, location: str, schemes: tuple[str, ...]) -> Target:
+    """Where a redirect leads. A WebSocket is asked for by an HTTP request, and so are its redirects written."""
+    target = join_url(base, location, (*schemes, *_WRITTEN_AS))
+    scheme = _WRITTEN_AS.get(target.scheme, target.scheme) if "ws" in schemes else target.scheme
+    if scheme not in schemes:
+        raise TargetError("bad_scheme", f"a redirect from {base.scheme} to {target.scheme} is not followed")
+    return replace(target, scheme=scheme)
 
 
 def _refusal(refusal: ToolError, target: Target) -> dict[str, Any]:

@@ -7,39 +7,58 @@ from msgspec import Struct
 from app.errors import ToolError
 from app.measure.http1.arguments import HttpParams
 from app.measure.http1.headers import Request, checked_headers
+from app.measure.http1.reach import Reach, reach_of
 from app.measure.kind import Limits
-from policy import Target, TargetError, parse_url
+from policy import HTTP_SCHEMES, Target, TargetError, parse_url
 
 
 class Plan(Struct, frozen=True):
-    """What was asked for, checked; `source` is the text of the URL."""
+    """What was asked for, checked; `source` is the text of the URL, `schemes` those that redirects may lead to."""
 
     request: Request
     source: str
-    follows: bool
-    max_redirects: int
-    connect_timeout_s: float | None
-    copy_bytes: int
-    read_limit: int
+    reach: Reach = Reach()
+    follows: bool = False
+    max_redirects: int = 0
+    schemes: tuple[str, ...] = HTTP_SCHEMES
+    copy_bytes: int = 16_384
+    read_limit: int = 10_485_760
 
 
 def plan_of(params: HttpParams, limits: Limits) -> Plan:
     """What the arguments ask for; `ToolError` names the one that cannot be done here."""
-    wait_ms = params.connect_timeout_ms
     return Plan(
         request=Request(
             _method(params.method, limits),
-            _target(params.url),
+            target_of(params.url, HTTP_SCHEMES),
             checked_headers(params.headers),
             _body(params.body),
         ),
         source=params.url,
+        reach=reach_of(params),
         follows=params.follow_redirects,
-        max_redirects=_max_redirects(params.max_redirects, limits),
-        connect_timeout_s=None if wait_ms is None else wait_ms / 1000,
+        max_redirects=redirects_of(params.max_redirects, limits),
         copy_bytes=params.max_body_bytes,
         read_limit=params.read_limit_bytes,
     )
+
+
+def target_of(url: str, schemes: tuple[str, ...]) -> Target:
+    """The target of the argument `url`; `ToolError` says what is wrong with its text."""
+    try:
+        return parse_url(url, schemes)
+    except TargetError as error:
+        raise ToolError(
+            "invalid_arguments", error.message, field="url", reason_code=error.reason_code
+        ) from error
+
+
+def redirects_of(asked: int | None, limits: Limits) -> int:
+    """How many redirects may be followed: as asked, up to the operator's limit."""
+    if asked is None or asked <= limits.max_redirects:
+        return limits.max_redirects if asked is None else asked
+    message = f"at most {limits.max_redirects} redirects here; PLINTH_FACTS_MAX_REDIRECTS says how many"
+    raise ToolError("invalid_arguments", message, field="max_redirects")
 
 
 def _method(method: str, limits: Limits) -> str:
@@ -51,15 +70,6 @@ def _method(method: str, limits: Limits) -> str:
     raise ToolError("invalid_arguments", message, field="method")
 
 
-def _target(url: str) -> Target:
-    try:
-        return parse_url(url)
-    except TargetError as error:
-        raise ToolError(
-            "invalid_arguments", error.message, field="url", reason_code=error.reason_code
-        ) from error
-
-
 def _body(text: str | None) -> bytes | None:
     try:
         return None if text is None else text.encode()
@@ -67,10 +77,3 @@ def _body(text: str | None) -> bytes | None:
         raise ToolError(
             "invalid_arguments", "the body has surrogates without their half", field="body"
         ) from error
-
-
-def _max_redirects(asked: int | None, limits: Limits) -> int:
-    if asked is None or asked <= limits.max_redirects:
-        return limits.max_redirects if asked is None else asked
-    message = f"at most {limits.max_redirects} redirects here; PLINTH_FACTS_MAX_REDIRECTS says how many"
-    raise ToolError("invalid_arguments", message, field="max_redirects")

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from app.clock import SystemClock
-from app.measure.http import plan, probe
-from app.measure.http1.arguments import HttpParams
-from app.measure.kind import Bench, Limits, Outcome
+from app.measure.http import KIND as HTTP
+from app.measure.kind import Bench, Kind, Limits, Outcome
+from app.measure.ws import KIND as WS
 from app.net.dialer import Dialer
 from app.net.network import Network
 from app.net.scripted import ScriptedNetwork, Step
@@ -38,6 +38,17 @@ def script() -> Script:
 @pytest.fixture
 def measure() -> Measure:
     """`measure(url, network, **arguments)` under the profile `private`; without a network over loopback."""
+    return measuring(HTTP)
+
+
+@pytest.fixture
+def measure_ws() -> Measure:
+    """The same for a WebSocket."""
+    return measuring(WS)
+
+
+def measuring(kind: Kind) -> Measure:
+    """A function that measures with this kind."""
 
     def run(
         url: str,
@@ -58,7 +69,7 @@ def measure() -> Measure:
             budget=budget,
             max_in_flight=0,
         )
-        params = msgspec.convert({"project": "p", "url": url, **arguments}, HttpParams)
+        params = msgspec.convert({"project": "p", "url": url, **arguments}, kind.params)
 
         def told(message: str) -> None:
             progress(message)
@@ -66,7 +77,7 @@ def measure() -> Measure:
         async def take() -> Outcome:
             deadline_ns = clock.monotonic_ns() + int(deadline_s * 1e9)
             bench = Bench(dialer, clock, deadline_ns, limits or Limits(), told)
-            return await probe(plan(params, bench), bench)
+            return await kind.probe(kind.plan(params, bench), bench)
 
         return asyncio.run(take())
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
 from app.errors import ProbeFailed
-from app.measure.http1.exchange import Answer, Exchange
+from app.measure.http1.answer import Answer
+from app.measure.http1.exchange import Exchange
 from app.measure.http1.headers import Request
 from app.net.phases import Phases
 from policy import parse_url
@@ -27,6 +29,9 @@ class SteppedClock:
     def boottime_ns(self) -> int:
         return self.monotonic_ns()
 
+    def sync(self) -> tuple[bool | None, int | None]:
+        return None, None
+
     def monotonic_ns(self) -> int:
         self._now_ns += 1_000_000
         return self._now_ns
@@ -40,6 +45,9 @@ class PlayedStream:
         self.bytes_sent = 0
         self.bytes_received = 0
         self.received_ns = 0
+        self.receive_clock: Literal["kernel", "user"] = "user"
+        self.late_ns = 0
+        self.ended_by_peer: Literal["fin", "reset", "close_notify"] | None = None
         self._pieces = list(pieces)
         self._clock = clock
         self._end = end
@@ -61,6 +69,9 @@ class PlayedStream:
 
     def close(self) -> None:
         self._pieces = []
+
+    def tcp_info(self) -> dict[str, int] | None:
+        return None
 
 
 @dataclass

@@ -29,7 +29,12 @@ URL = "http://10.0.0.1/"
         {"max_body_bytes": 1_048_577},
         {"read_limit_bytes": -1},
         {"detail": "some"},
-        {"verify": "observe"},
+        {"verify": "off"},
+        {"addresses": "some"},
+        {"samples": 0},
+        {"samples": 21},
+        {"interval_ms": 60_001},
+        {"no_such_argument": 1},
     ],
 )
 def test_arguments_outside_the_schema_are_refused(arguments: dict[str, Any]) -> None:
