@@ -7,7 +7,7 @@ from app.measure.kind import Kind, MeasureParams
 
 
 def test_every_module_of_a_kind_is_found() -> None:
-    assert [kind.name for kind in kinds()] == ["http"]
+    assert [kind.name for kind in kinds()] == ["http", "ws"]
 
 
 def test_the_kinds_stand_in_their_order() -> None:

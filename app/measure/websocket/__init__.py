@@ -1,0 +1,1 @@
+"""What one listening on a WebSocket consists of."""

@@ -1,0 +1,102 @@
+"""The facts of a WebSocket measurement, field by field: the published schema, and what `brief` may leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from app.measure.http1.brief import brief as brief_of_http
+from app.measure.http1.brief import shortened
+from app.measure.http1.facts import EarlierHop, Entry, HopFacts, OfAddress
+
+BRIEF_MESSAGES = 20
+
+
+class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A text, or bytes in base64."""
+
+    text: str | UnsetType = UNSET
+    base64: str | UnsetType = UNSET
+
+
+class Message(Payload, frozen=True, kw_only=True):
+    """One message that came."""
+
+    index: int
+    received_at: Annotated[str, Meta(description="When the read that completed it arrived; UTC.")]
+    offset_ms: Annotated[float, Meta(description="From the start of the hop.")]
+    type: Literal["text", "binary"]
+    bytes: Annotated[int, Meta(description="Of the whole message, decompressed.")]
+    frames: int
+    compressed: bool
+    truncated: Annotated[bool, Meta(description="Our copy was cut at max_bytes.")]
+
+
+class Control(Struct, frozen=True, kw_only=True):
+    """A ping or pong that came; pings are answered."""
+
+    type: Literal["ping", "pong"]
+    by: Literal["remote", "local"]
+    offset_ms: float
+    bytes: int
+
+
+class Close(Struct, frozen=True, kw_only=True):
+    """How the WebSocket ended."""
+
+    code: Annotated[int | None, Meta(description="Null: the close frame held none, or there was no frame.")]
+    reason: str | None
+    by: Annotated[
+        Literal["remote", "local", "none"], Meta(description="Who sent the first close frame; none: nobody.")
+    ]
+    clean: Annotated[bool, Meta(description="Both sides sent a close frame.")]
+
+
+class Sent(Payload, frozen=True, kw_only=True):
+    """One message of the argument `send`, sent."""
+
+    index: int
+    offset_ms: float
+
+
+class WsFacts(HopFacts, frozen=True, kw_only=True):
+    """The handshake as a hop of HTTP, and what came behind it."""
+
+    kind: Literal["ws"]
+    messages: list[Message] | UnsetType = UNSET
+    control: Annotated[list[Control] | UnsetType, Meta(description="Pings and pongs, the first 1000.")] = (
+        UNSET
+    )
+    close: Close
+    sent: list[Sent] | UnsetType = UNSET
+    seen: Annotated[int, Meta(description="Whole messages that arrived.")]
+    kept: Annotated[int, Meta(description="Messages in the stored answer; brief shows the first 20.")]
+    stopped_by: Annotated[
+        Literal["window", "count", "bytes", "peer"] | None, Meta(description="Null: it was never open.")
+    ]
+    subprotocol: str | None
+    extensions: list[str] | UnsetType = UNSET
+    hops: list[EarlierHop] | UnsetType = UNSET
+    samples: Annotated[list[Entry] | UnsetType, Meta(description="Handshakes, with samples above 1.")] = UNSET
+    by_address: Annotated[
+        list[OfAddress] | UnsetType, Meta(description="Handshakes, with addresses all.")
+    ] = UNSET
+
+
+_OF_A_BODY = frozenset({"body", "body_encoding", "framing"})
+
+
+def brief(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts without what an agent rarely reads: the first messages, and no body where none can be."""
+    kept = brief_of_http(facts)
+    if facts["http_status"] == 101:
+        kept = {name: value for name, value in kept.items() if name not in _OF_A_BODY}
+    for name in ("messages", "sent"):
+        if name in kept:
+            kept[name] = [
+                {key: shortened(key, value) for key, value in each.items()}
+                for each in kept[name][:BRIEF_MESSAGES]
+            ]
+    return kept
