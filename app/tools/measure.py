@@ -19,7 +19,7 @@ from app.records.names import BadProjectName, normalise_project
 from app.redact import Redactor
 from app.store.log import Log, Stored
 from app.tools.aside import aside
-from app.tools.observation import redacted
+from app.tools.observation import bulk_of, redacted
 from app.tools.tool import Context, Schema, Tool, inline
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ async def _redacted(
     lab: Laboratory, tool: str, arguments: Mapping[str, Any], outcome: Outcome, wall_ns: int
 ) -> Measured:
     """The event without secrets; a large one is searched beside the loop, since that can take seconds."""
-    if len(str(outcome.data.get("body", ""))) + len(str(arguments)) <= INLINE_CHARACTERS:
+    if bulk_of(outcome.data) + len(str(arguments)) <= INLINE_CHARACTERS:
         return redacted(lab.redactor, tool, arguments, outcome, wall_ns)
     return await aside(redacted, lab.redactor, tool, arguments, outcome, wall_ns)
 

@@ -1,0 +1,1 @@
+"""What was concluded and measured, read back: values in, values out."""
