@@ -15,8 +15,9 @@ import pytest
 import trustme
 
 from app.clock import SystemClock
-from app.measure.http import KIND
-from app.measure.kind import Bench, Limits, Outcome
+from app.measure.http import KIND as HTTP
+from app.measure.kind import Bench, Kind, Limits, Outcome
+from app.measure.ws import KIND as WS
 from app.net.dialer import Dialer
 from app.net.sockets import SocketNetwork
 from app.net.trust import TrustStore
@@ -28,6 +29,17 @@ MeasureHttp = Callable[..., Outcome]
 @pytest.fixture
 def measure_http() -> MeasureHttp:
     """`measure_http(url, **arguments)` as the tool does it, under the profile `loopback` or an allowlist."""
+    return measuring(HTTP)
+
+
+@pytest.fixture
+def measure_ws() -> MeasureHttp:
+    """The same for a WebSocket."""
+    return measuring(WS)
+
+
+def measuring(kind: Kind) -> MeasureHttp:
+    """A function that measures with this kind."""
 
     def run(
         url: str,
@@ -42,12 +54,14 @@ def measure_http() -> MeasureHttp:
         dialer = Dialer(
             policy, SocketNetwork(clock), clock, budget=None, max_in_flight=0, trust_store=TrustStore(ca_file)
         )
-        params = msgspec.convert({"project": "p", "url": url, **arguments}, KIND.params)
+        params = msgspec.convert({"project": "p", "url": url, **arguments}, kind.params)
 
         async def take() -> Outcome:
             deadline_ns = clock.monotonic_ns() + params.timeout_ms * 1_000_000
             bench = Bench(dialer, clock, deadline_ns, limits or Limits())
-            return await KIND.probe(KIND.plan(params, bench), bench)
+            outcome = await kind.probe(kind.plan(params, bench), bench)
+            msgspec.convert(outcome.data, kind.facts)
+            return outcome
 
         return asyncio.run(take())
 

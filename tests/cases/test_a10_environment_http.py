@@ -46,3 +46,14 @@ def test_a10_a_redirect_does_not_use_them_either(measure_http: Any, byte_server:
 
     assert (outcome.data["http_status"], proxy.connections) == (200, 0)
     assert b"authorization" not in last.requests[0].lower()
+
+
+def test_a10_a_websocket_uses_neither(measure_ws: Any, byte_server: Any, proxy: Any) -> None:
+    server = byte_server([["upgrade", b"\x88\x02\x03\xe8", "hang"]])
+
+    outcome = measure_ws(f"{server.url.replace('http', 'ws')}a?b")
+
+    request = server.requests[0]
+    assert (outcome.data["http_status"], proxy.connections) == (101, 0)
+    assert request.startswith(b"GET /a?b HTTP/1.1\r\n")
+    assert [name for name in (b"authorization", b"proxy-", b"canary") if name in request.lower()] == []

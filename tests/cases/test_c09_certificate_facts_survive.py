@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from cryptography import x509
@@ -26,7 +26,8 @@ from app.net.dialer import Dialer
 from app.net.phases import Phases
 from app.net.sockets import SocketNetwork
 from app.net.stream import Trace
-from app.net.trust import TrustStore
+from app.net.trust import TlsSettings, TrustStore
+from app.net.visit import Visit
 from policy import Policy, parse_url
 
 CLOCK = SystemClock()
@@ -124,19 +125,23 @@ def context(folder: Path, certificate: bytes, key: Any) -> ssl.SSLContext:
     return made
 
 
-def measure(folder: Path, server: Server, host: str) -> tuple[str | None, Trace]:
+def measure(
+    folder: Path, server: Server, host: str, verify: Literal["strict", "observe"] = "strict"
+) -> tuple[str | None, Trace]:
     """Open a stream to the server and send a request; the code of the failure, if it failed, and the trace."""
     (folder / "ca.pem").write_bytes(AUTHORITY.sign(AUTHORITY_KEY))
     (folder / "hosts").write_text("127.0.0.1 svc.test\n")
     network = SocketNetwork(CLOCK, hosts_path=str(folder / "hosts"))
     store = TrustStore(str(folder / "ca.pem"))
     dialer = Dialer(Policy.parse("loopback"), network, CLOCK, budget=None, max_in_flight=0, trust_store=store)
-    trace = Trace()
+    trace, visit = Trace(), Visit(tls=TlsSettings(verify=verify))
 
     async def run() -> str | None:
         phases = Phases(CLOCK)
         try:
-            stream = await dialer.open(parse_url(f"https://{host}:{server.port}/"), trace, phases)
+            stream = await dialer.open(
+                parse_url(f"https://{host}:{server.port}/"), trace, phases, visit=visit
+            )
             await stream.send(b"GET / HTTP/1.1\r\n\r\n")
             phases.begin("first_byte")
             try:
@@ -173,6 +178,42 @@ def test_c09_a_failed_check_has_its_code_keeps_the_leaf_and_sends_no_request(
     assert leaf["not_after"].startswith(f"{recipe.not_after:%Y-%m-%dT%H:%M:%S}")
     assert (len(leaf["sha256"]), leaf["unreadable"]) == (64, [])
     assert (leaf["san"] is None) is (not recipe.names)
+
+
+@pytest.mark.parametrize(("recipe", "signer", "host", "code", "number"), BAD)
+def test_c09_an_observer_sends_its_request_and_says_the_number_of_the_failed_check(
+    tmp_path: Path, recipe: Recipe, signer: Any, host: str, code: str, number: int
+) -> None:
+    server = Server(context(tmp_path, recipe.sign(signer), recipe.key))
+
+    failed, trace = measure(tmp_path, server, host, "observe")
+
+    tls = trace.tls
+    assert (failed, server.received) == (None, b"GET / HTTP/1.1\r\n\r\n")
+    assert tls is not None
+    assert (tls["verify"]["mode"], tls["verify"]["code"], tls["verify"]["depth"]) == ("observe", number, 0)
+    assert tls["verified_chain"] == []
+
+
+@pytest.mark.parametrize("verify", ["strict", "observe"])
+@pytest.mark.parametrize(
+    ("sends", "number"), [pytest.param(True, 0, id="with it"), pytest.param(False, 20, id="without it")]
+)
+def test_c09_an_intermediate_is_a_fact_as_it_was_sent(
+    tmp_path: Path, verify: Literal["strict", "observe"], *, sends: bool, number: int
+) -> None:
+    middle = Recipe("Middle", (), key=INTERMEDIATE_KEY, is_authority=True).sign(AUTHORITY_KEY)
+    sent = Recipe(issuer="Middle").sign(INTERMEDIATE_KEY) + (middle if sends else b"")
+    server = Server(context(tmp_path, sent, KEY))
+
+    _failed, trace = measure(tmp_path, server, HOST, verify)
+
+    assert trace.tls is not None
+    names = ["CN=svc.test", "CN=Middle"] if sends else ["CN=svc.test"]
+    assert [each["subject"] for each in trace.tls["chain"]] == names
+    assert trace.tls["verify"]["code"] == number
+    built = [*names, "CN=Test CA"] if sends else []
+    assert [each["subject"] for each in trace.tls["verified_chain"]] == built
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 import policy
 from app.errors import AGENT_ACTION, HTTP_STATUS, RETRYABLE, Phase, ProbeErrorCode, StoreReason, ToolErrorCode
 from app.measure import kinds
+from app.measure.http1.head import DEVIATIONS
 from app.settings import Settings, configuration_page
 from app.telemetry import FIELDS
 from policy.table import ROWS
@@ -94,6 +95,7 @@ def test_the_page_of_the_settings_is_generated_from_them() -> None:
         pytest.param(set(get_args(ToolErrorCode)), id="codes of a refused call"),
         pytest.param(set(get_args(ProbeErrorCode)), id="codes of a failed target"),
         pytest.param(set(get_args(Phase)), id="phases of a failure"),
+        pytest.param(set(DEVIATIONS), id="deviations of a head"),
         pytest.param(set(get_args(StoreReason)), id="reasons of a failed store"),
         pytest.param(set(get_args(policy.ReasonCode)), id="reasons why a text names no target"),
         pytest.param(set(policy.PROFILES), id="profiles"),

@@ -61,6 +61,9 @@ def bound(address: str, port: int, family: int) -> socket.socket:
     raise AssertionError(f"{address} cannot be listened on")
 
 
+SCHEMES = ("http", "https", "ws", "wss")
+
+
 def listen(addresses: list[str]) -> dict[str, socket.socket]:
     """A listener on each address, all on one port."""
     listeners: dict[str, socket.socket] = {}
@@ -96,7 +99,7 @@ async def dial(call: dict[str, Any], hosts_path: str) -> dict[str, Any]:
     try:
         policy = Policy.parse(call["profile"], call.get("allow", ""))
         dialer = Dialer(policy, network, clock, budget=None, max_in_flight=0)
-        stream = await dialer.open(parse_url(call["url"]), trace, Phases(clock))
+        stream = await dialer.open(parse_url(call["url"], SCHEMES), trace, Phases(clock))
     except TargetError as error:
         return {"outcome": error.reason_code}
     except ToolError as error:

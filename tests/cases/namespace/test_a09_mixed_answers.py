@@ -12,11 +12,13 @@ MIXED = ["127.0.0.1", "10.1.2.3", "93.184.216.34"]
 MANY = [*(f"10.0.0.{number}" for number in range(1, 40)), "169.254.169.254"]
 
 
-def call(addresses: list[str], profile: str = "private", allow: str = "") -> dict[str, Any]:
+def call(
+    addresses: list[str], profile: str = "private", allow: str = "", scheme: str = "http"
+) -> dict[str, Any]:
     return {
         "profile": profile,
         "allow": allow,
-        "url": "http://mix.test:{port}/",
+        "url": f"{scheme}://mix.test:{{port}}/",
         "hosts": {"mix.test": addresses},
     }
 
@@ -27,6 +29,8 @@ REFUSED = [
     call(["127.0.0.1", "169.254.169.254"], "allowlist", "mix.test:{port}"),
     call(["169.254.169.254", "127.0.0.1"], "allowlist", "mix.test:{port}@loopback"),
     call(MANY),
+    *(call(list(order), scheme="ws") for order in permutations(MIXED)),
+    call(MANY, scheme="ws"),
     call(["10.1.2.3", "fe80::1"]),
     call(["fd00::5", "93.184.216.34"]),
     call(["10.1.2.3", "fe80::1%lo"]),
@@ -34,6 +38,7 @@ REFUSED = [
 ADMITTED = [
     (call(["127.0.0.1", "::1"], "loopback"), "::1"),
     (call(["fd00::5", "10.1.2.3"]), "10.1.2.3"),
+    (call(["fd00::5", "10.1.2.3"], scheme="ws"), "10.1.2.3"),
     (call(["127.0.0.1"], "allowlist", "mix.test:{port}@loopback"), "127.0.0.1"),
     (call(["10.1.2.3"], "allowlist", "mix.test:{port}@loopback"), "10.1.2.3"),
 ]

@@ -107,7 +107,10 @@ def test_a_toolset_that_is_not_asked_for_is_not_served(monkeypatch: pytest.Monke
 def test_the_names_of_the_tools_follow_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLINTH_FACTS_TOOL_NAMES", "dots")
 
-    assert Application(read_settings()).names == {"facts.measure.http": "facts.measure.http"}
+    assert Application(read_settings()).names == {
+        "facts.measure.http": "facts.measure.http",
+        "facts.measure.ws": "facts.measure.ws",
+    }
 
 
 def test_a_malformed_policy_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
