@@ -61,6 +61,8 @@ class Answer:
     framing: Literal["chunked", "length", "close", "none"] | None = None
     body: Body | None = None
     complete: bool = False
+    ended_ns: int | None = None
+    """When the last byte of the message had come, monotonic."""
     extra_bytes: int = 0
     trailers: list[Field] = field(default_factory=list)
     arrivals: Arrivals = field(default_factory=Arrivals)

@@ -187,7 +187,8 @@ class Exchange:
 
     def _end(self, surplus: bytes) -> None:
         """The message is complete; what came after it is counted, never shown."""
-        self._phases.pause(self._stream.received_ns)
+        self.answer.ended_ns = self._stream.received_ns
+        self._phases.pause(self.answer.ended_ns)
         self.answer.complete = True
         self.answer.extra_bytes = len(surplus) + len(self._stream.pending())
 

@@ -94,7 +94,6 @@ def _leave(hop: Hop) -> None:
     phases, stream = hop.phases, hop.stream
     hop.ended_in = phases.current or hop.ended_in
     hop.ended_ms = phases.offset_ms()
-    ended_with_bytes = stream is not None and hop.answer.complete and hop.answer.status != 101
-    phases.finish(stream.received_ns if ended_with_bytes and stream is not None else None)
+    phases.finish(hop.answer.ended_ns)
     if stream is not None:
         stream.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Literal, cast
 
@@ -33,8 +32,8 @@ CLOSE_WAIT_S = 0.3
 _TURN_BYTES = 2048
 """Of a read, parsed before others may run: a thousand empty frames take about ten milliseconds."""
 _NORMAL, _INVALID_DATA, _NO_CODE = 1000, 1007, 1005
-_BEGINNINGS = frozenset({Opcode.TEXT, Opcode.BINARY})
-_CONTROL: Mapping[Opcode, Literal["ping", "pong"]] = {Opcode.PING: "ping", Opcode.PONG: "pong"}
+_TEXT, _BINARY, _CONTINUATION = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
+_CLOSE, _PING = Opcode.CLOSE, Opcode.PING
 
 
 class Listener:
@@ -174,42 +173,42 @@ class Listener:
         return None
 
     def _take(self, frame: Frame, at_ns: int) -> None:
-        kind = _CONTROL.get(frame.opcode)
-        if kind is not None:
-            self._record.note_control(Control(at_ns, kind, len(frame.data), "remote"))
-            return
-        if frame.opcode is Opcode.CLOSE:
-            return
-        if frame.opcode in _BEGINNINGS:
-            self._is_text = frame.opcode is Opcode.TEXT
+        # Compared by identity and the usual first: hashing a member of an Enum costs as much as all the rest.
+        opcode = frame.opcode
+        if opcode is _TEXT or opcode is _BINARY:
+            self._is_text = opcode is _TEXT
             self._is_compressed = self._compression.next()
+            self._frames = 1
             if frame.fin:
-                self._frames = 1
                 self._complete(frame.data, at_ns)
-                return
-            self._payload, self._frames = bytearray(), 0
-        self._frames += 1
-        self._payload += frame.data
-        if frame.fin:
-            self._complete(self._payload, at_ns)
-            self._payload = bytearray()
+            else:
+                self._payload = bytearray(frame.data)
+        elif opcode is _CONTINUATION:
+            self._frames += 1
+            self._payload += frame.data
+            if frame.fin:
+                self._complete(self._payload, at_ns)
+                self._payload = bytearray()
+        elif opcode is not _CLOSE:
+            kind: Literal["ping", "pong"] = "ping" if opcode is _PING else "pong"
+            self._record.note_control(Control(at_ns, kind, len(frame.data), "remote"))
 
     def _complete(self, data: bytes | bytearray | memoryview, at_ns: int) -> None:
         """Keep a whole message while there is room, count it in any case."""
-        record, limits = self._record, self._listening
+        record = self._record
         record.seen += 1
         if record.stopped_by is not None:
             return
         size = len(data)
-        room = limits.max_bytes - record.kept_bytes
+        room = self._listening.max_bytes - record.kept_bytes
         payload: str | bytes = str(data, "utf-8") if self._is_text else bytes(data)
         if size > room:
             payload = str(data[:room], "utf-8", "ignore") if self._is_text else bytes(data[:room])
         record.messages.append(Message(at_ns, payload, size, self._frames, self._is_compressed, size > room))
         record.kept_bytes += min(size, room)
-        if len(record.messages) >= limits.max_messages:
+        if len(record.messages) >= self._listening.max_messages:
             record.stopped_by = "count"
-        elif record.kept_bytes >= limits.max_bytes:
+        elif size >= room:
             record.stopped_by = "bytes"
 
     async def _flush(self) -> None:
@@ -232,7 +231,7 @@ class _Compression(Extension):
 
     def decode(self, frame: Frame, *, max_size: int | None = None) -> Frame:  # noqa: ARG002 - of the base class
         """Note the flag of a frame that begins a message."""
-        if frame.opcode in _BEGINNINGS:
+        if frame.opcode is _TEXT or frame.opcode is _BINARY:
             self._flags.append(frame.rsv1)
         return frame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from app.net.load import INTERVAL_NS, Load
+from app.net.load import INTERVAL_NS, Load, Turnstile
 
 
 class SteeredClock:
@@ -81,3 +81,49 @@ def test_another_loop_is_looked_at_anew() -> None:
         return load.begin().end()["concurrent"]
 
     assert [asyncio.run(run()), asyncio.run(run())] == [1, 1]
+
+
+def test_a_turnstile_lets_one_through_a_turn_in_order() -> None:
+    async def run() -> tuple[list[int], int]:
+        turnstile, passed = Turnstile(), list[int]()
+
+        async def go(number: int) -> None:
+            await turnstile.enter()
+            passed.append(number)
+
+        tasks = [asyncio.ensure_future(go(number)) for number in range(5)]
+        most, before = 0, 0
+        while not all(task.done() for task in tasks):
+            await asyncio.sleep(0)
+            most, before = max(most, len(passed) - before), len(passed)
+        return passed, most
+
+    assert asyncio.run(run()) == ([0, 1, 2, 3, 4], 1)
+
+
+def test_one_who_gave_up_waiting_holds_up_nobody() -> None:
+    async def run() -> list[int]:
+        turnstile, passed = Turnstile(), list[int]()
+
+        async def go(number: int) -> None:
+            await turnstile.enter()
+            passed.append(number)
+
+        tasks = [asyncio.ensure_future(go(number)) for number in range(4)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return passed
+
+    assert asyncio.run(run()) == [0, 2, 3]
+
+
+def test_a_loop_that_is_gone_holds_up_nobody() -> None:
+    turnstile = Turnstile()
+
+    async def run() -> bool:
+        async with asyncio.timeout(5):
+            await turnstile.enter()
+        return True
+
+    assert [asyncio.run(run()), asyncio.run(run())] == [True, True]
