@@ -59,7 +59,7 @@ def measure_http(wanted: argparse.Namespace, build: Build) -> int:
         "method": wanted.method,
         "follow_redirects": wanted.follow,
         "timeout_ms": wanted.timeout_ms,
-        "detail": "full" if wanted.full else "brief",
+        "detail": "brief" if wanted.json and not wanted.full else "full",
     }
     call |= {"headers": _headers(wanted.header)} if wanted.header else {}
     call |= {"body": wanted.body} if wanted.body is not None else {}

@@ -5,24 +5,51 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from app.cli import run
 
 ROOT = Path(__file__).parents[4]
-OK = [["read", b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi", "eof"]]
+OK: list[list[Any]] = [
+    ["read", b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi", "eof"]
+]
 
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PLINTH_DATA_DIR", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def tls_url(tmp_path: Path) -> Iterator[str]:
+    """The URL of a TLS server that answers once; its authority is `ca.pem` in the folder of the test."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        with context.wrap_socket(listener.accept()[0], server_side=True) as connection:
+            connection.recv(65536)
+            connection.sendall(OK[0][1])
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    yield f"https://127.0.0.1:{listener.getsockname()[1]}/"
+    thread.join(5)
+    listener.close()
 
 
 def test_a_measurement_is_summed_up_and_stored(
@@ -33,6 +60,28 @@ def test_a_measurement_is_summed_up_and_stored(
     assert status == 0
     assert ": HTTP/1.1 200 OK\n" in capsys.readouterr().out
     assert (registry / "projects/shop/logs/observations.jsonl").exists()
+
+
+def test_a_chain_of_hops_is_summed_up_hop_by_hop(
+    byte_server: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = byte_server(OK)
+    moved = f"HTTP/1.1 302 X\r\nLocation: {last.url}\r\nContent-Length: 0\r\n\r\n".encode()
+
+    run(["measure", "http", byte_server([["read", moved, "eof"]]).url, "--follow"])
+
+    shown = capsys.readouterr().out
+    assert (f"hop 2: {last.url}\n" in shown, "(loopback)\n" in shown) == (True, True)
+
+
+def test_a_handshake_is_summed_up(
+    tls_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_CA_FILE", str(tmp_path / "ca.pem"))
+
+    status = run(["measure", "http", tls_url])
+
+    assert (status, ", ok\n  certified  " in capsys.readouterr().out) == (0, True)
 
 
 def test_the_answer_of_the_tool_is_printed_as_json(
