@@ -112,7 +112,7 @@ class Dialer:
     async def _resolve(self, way: _Way, visit: Visit) -> tuple[Address, ...]:
         """The addresses to try; the first hop of a call is looked up, judged and reserved once."""
         if way.hop:
-            return (await self._route(way, 1)).addresses
+            return tuple(each for each in (await self._route(way, 1)).addresses if visit.can_reach(each))
         route = visit.route
         if route is None:
             route = visit.route = await self._route(way, visit.measurements)

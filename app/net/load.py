@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections import deque
 
 from app.clock import Clock
@@ -17,6 +18,7 @@ class Load:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._open: set[Reading] = set()
+        self._counts = Peaks()
         self._due_ns = 0
         self._ticking: asyncio.TimerHandle | None = None
         self.turnstile = Turnstile()
@@ -24,11 +26,9 @@ class Load:
 
     def begin(self) -> Reading:
         """A measurement begins."""
-        reading = Reading(self)
+        reading = Reading(self, self._counts.noted)
         self._open.add(reading)
-        count = len(self._open)
-        for each in self._open:
-            each.concurrent = max(each.concurrent, count)
+        self._counts.note(len(self._open))
         loop = asyncio.get_running_loop()
         if self._ticking is None or self._loop is not loop:
             self._loop = loop
@@ -37,7 +37,8 @@ class Load:
 
     def close(self, reading: Reading) -> None:
         """A measurement is over; what the loop owes by now counts, and without any the looking stops."""
-        self._look()
+        reading.concurrent = self._counts.since(reading.mark)
+        reading.lag_ns = max(reading.lag_ns, self._clock.monotonic_ns() - self._due_ns)
         self._open.discard(reading)
         if not self._open and self._ticking is not None:
             self._ticking.cancel()
@@ -48,14 +49,36 @@ class Load:
         self._ticking = loop.call_later(INTERVAL_NS / 1e9, self._tick, loop)
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._look()
+        lag_ns = self._clock.monotonic_ns() - self._due_ns
+        for reading in self._open:
+            reading.lag_ns = max(reading.lag_ns, lag_ns)
         self._schedule(loop)
 
-    def _look(self) -> None:
-        lag_ns = self._clock.monotonic_ns() - self._due_ns
-        if lag_ns > 0:
-            for reading in self._open:
-                reading.lag_ns = max(reading.lag_ns, lag_ns)
+
+class Peaks:
+    """The highest of a series of numbers since any moment of it, at a cost that does not grow with who asks.
+
+    Kept are only numbers that no later one reached: they fall from the first to the last.
+    """
+
+    def __init__(self) -> None:
+        self.noted = 0
+        """How many numbers there were; as a mark, the moment before the next one."""
+        self._at: list[int] = []
+        self._kept: list[int] = []
+
+    def note(self, number: int) -> None:
+        """The next number."""
+        while self._kept and self._kept[-1] <= number:
+            self._kept.pop()
+            self._at.pop()
+        self._kept.append(number)
+        self._at.append(self.noted)
+        self.noted += 1
+
+    def since(self, mark: int) -> int:
+        """The highest from that mark on, behind which there is a number."""
+        return self._kept[bisect_left(self._at, mark)]
 
 
 class Turnstile:
@@ -98,10 +121,11 @@ class Turnstile:
 class Reading:
     """One measurement: the most that ran at once while it did, and the longest lag."""
 
-    __slots__ = ("_load", "concurrent", "lag_ns")
+    __slots__ = ("_load", "concurrent", "lag_ns", "mark")
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, mark: int) -> None:
         self._load = load
+        self.mark = mark
         self.concurrent = 1
         self.lag_ns = 0
 

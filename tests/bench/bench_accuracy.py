@@ -1,6 +1,6 @@
 """How far first and last byte are from the truth: ours, aiohttp, httpx and pycurl against a server that knows it.
 
-    python tests/bench/bench_accuracy.py [--rounds 3] [--json] [--check]
+    python tests/bench/bench_accuracy.py [--rounds 3] [--close-after-ms 0] [--json] [--check]
 
 The server runs in another process and notes the monotonic time just before each send, which both processes share. It
 answers in four shapes: at once after a delay, a head in two parts, a 103 before the answer, a body in five parts. A
@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import socket
 import statistics
 import sys
 import time
@@ -50,33 +51,37 @@ GOAL_MEDIAN_US, GOAL_P95_US, GOAL_RATIO = 50, 1000, 10
 
 Times = tuple[int, int]
 """First and last byte, monotonic nanoseconds."""
-Client = Callable[[str, int], Coroutine[Any, Any, list[tuple[str, Times]]]]
+Client = Callable[[str, list[str]], Coroutine[Any, Any, list[tuple[str, Times]]]]
 
 
-async def _answer(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, truth: dict[str, Times]
-) -> None:
-    request = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
-    _, shape, number = request.split("/")
+async def _answer(connection: socket.socket, close_after_s: float, truth: dict[str, Times]) -> None:
+    loop = asyncio.get_running_loop()
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += await loop.sock_recv(connection, 65536)
+    path = head.split(b" ")[1].decode()
     sent = []
-    for step in SHAPES[shape]:
+    for step in SHAPES[path.split("/")[1]]:
         if isinstance(step, float):
             await asyncio.sleep(step)
         else:
             sent.append(time.monotonic_ns())
-            writer.write(step)
-    truth[f"/{shape}/{number}"] = sent[0], sent[-1]
-    writer.close()
+            connection.send(step)
+    truth[path] = sent[0], sent[-1]
+    if close_after_s:
+        await asyncio.sleep(close_after_s)
+    connection.close()
 
 
-def serve(channel: Connection) -> None:
+def serve(channel: Connection, close_after_s: float) -> None:
     """Answer; whenever something is received, say what is true of the requests since."""
 
     async def run() -> None:
         truth: dict[str, Times] = {}
-        server = await asyncio.start_server(lambda r, w: _answer(r, w, truth), "127.0.0.1", 0, backlog=512)
-        channel.send(server.sockets[0].getsockname()[1])
         loop = asyncio.get_running_loop()
+        listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        listener.setblocking(False)
+        channel.send(listener.getsockname()[1])
 
         def tell() -> None:
             channel.recv()
@@ -84,18 +89,24 @@ def serve(channel: Connection) -> None:
             truth.clear()
 
         loop.add_reader(channel.fileno(), tell)
-        async with server:
-            await server.serve_forever()
+        running = set()
+        while True:
+            connection, _ = await loop.sock_accept(listener)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = loop.create_task(_answer(connection, close_after_s, truth))
+            running.add(task)
+            task.add_done_callback(running.discard)
 
     asyncio.run(run())
 
 
-def _paths(flight: int) -> list[str]:
+def _paths(flight: int, number: int) -> list[str]:
+    """So many requests, numbered on from here; the shapes take turns."""
     names = list(SHAPES)
-    return [f"/{names[number % len(names)]}/{number}" for number in range(flight)]
+    return [f"/{names[each % len(names)]}/{each}" for each in range(number, number + flight)]
 
 
-async def ours(url: str, flight: int) -> list[tuple[str, Times]]:
+async def ours(url: str, paths: list[str]) -> list[tuple[str, Times]]:
     """This product's probe: the start of the watch and its phases."""
     clock = SystemClock()
     dialer = Dialer(Policy.parse("loopback"), SocketNetwork(clock), clock, budget=None, max_in_flight=0)
@@ -115,10 +126,10 @@ async def ours(url: str, flight: int) -> list[tuple[str, Times]]:
             hop.phases.started_ns + round(spent["total_ms"] * 1e6),
         )
 
-    return list(await asyncio.gather(*(one(path) for path in _paths(flight))))
+    return list(await asyncio.gather(*(one(path) for path in paths)))
 
 
-async def with_aiohttp(url: str, flight: int) -> list[tuple[str, Times]]:
+async def with_aiohttp(url: str, paths: list[str]) -> list[tuple[str, Times]]:
     """aiohttp with TraceConfig: the first event is the end of the head, the last one the end of the body."""
     times: dict[str, list[int]] = {}
     trace = aiohttp.TraceConfig()
@@ -141,10 +152,10 @@ async def with_aiohttp(url: str, flight: int) -> list[tuple[str, Times]]:
                 await response.read()
             return path, (times[path][0], times[path][-1])
 
-        return list(await asyncio.gather(*(one(path) for path in _paths(flight))))
+        return list(await asyncio.gather(*(one(path) for path in paths)))
 
 
-async def with_httpx(url: str, flight: int) -> list[tuple[str, Times]]:
+async def with_httpx(url: str, paths: list[str]) -> list[tuple[str, Times]]:
     """httpx with its trace extension: the end of the head, and the end of the body."""
     import httpx
 
@@ -161,26 +172,27 @@ async def with_httpx(url: str, flight: int) -> list[tuple[str, Times]]:
             head = times["http11.receive_response_headers.complete"]
             return path, (head, times["http11.receive_response_body.complete"])
 
-        return list(await asyncio.gather(*(one(path) for path in _paths(flight))))
+        return list(await asyncio.gather(*(one(path) for path in paths)))
 
 
-async def with_pycurl(url: str, flight: int) -> list[tuple[str, Times]]:
-    """libcurl, several at once by its multi interface: start-transfer and total time from the moment of adding."""
-    multi, begun, told = pycurl.CurlMulti(), dict[Any, tuple[str, int]](), list[tuple[str, Times]]()
-    for path in _paths(flight):
-        handle = pycurl.Curl()
+async def with_pycurl(url: str, paths: list[str]) -> list[tuple[str, Times]]:
+    """libcurl, several at once by its multi interface: start-transfer and total time, from the moment of its start."""
+    multi, handles = pycurl.CurlMulti(), {path: pycurl.Curl() for path in paths}
+    begun = {}
+    for path, handle in handles.items():
         handle.setopt(pycurl.URL, url + path)
         handle.setopt(pycurl.FRESH_CONNECT, 1)
         handle.setopt(pycurl.WRITEFUNCTION, len)
-        begun[handle] = path, time.monotonic_ns()
         multi.add_handle(handle)
-    running = flight
+        begun[path] = time.monotonic_ns()
+        _, running = multi.perform()  # its watch starts now, not when it is added
     while running:
         multi.select(1.0)
         _, running = multi.perform()
-    for handle, (path, start_ns) in begun.items():
+    told = []
+    for path, handle in handles.items():
         first, last = handle.getinfo(pycurl.STARTTRANSFER_TIME), handle.getinfo(pycurl.TOTAL_TIME)
-        told.append((path, (start_ns + round(first * 1e9), start_ns + round(last * 1e9))))
+        told.append((path, (begun[path] + round(first * 1e9), begun[path] + round(last * 1e9))))
         multi.remove_handle(handle)
         handle.close()
     return told
@@ -195,9 +207,9 @@ def _clients() -> dict[str, Client]:
     return {**clients, "httpx": with_httpx}
 
 
-def errors_us(client: Client, url: str, flight: int, channel: Connection) -> dict[str, list[float]]:
+def errors_us(client: Client, url: str, paths: list[str], channel: Connection) -> dict[str, list[float]]:
     """The absolute errors of one round."""
-    told = asyncio.run(client(url, flight))
+    told = asyncio.run(client(url, paths))
     channel.send(None)
     truth: dict[str, Times] = channel.recv()
     return {
@@ -220,9 +232,10 @@ def compare(url: str, rounds: int, channel: Connection) -> dict[str, Any]:
     clients, result = _clients(), dict[str, Any]()
     for flight in FLIGHTS:
         taken: dict[str, dict[str, list[float]]] = {name: {"first": [], "last": []} for name in clients}
-        for _ in range(rounds * max(1, 16 // flight)):
+        for number in range(rounds * max(1, 16 // flight)):
+            paths = _paths(flight, number)
             for name, client in clients.items():
-                for what, errors in errors_us(client, url, flight, channel).items():
+                for what, errors in errors_us(client, url, paths, channel).items():
                     taken[name][what] += errors
         result[str(flight)] = {
             name: {what: figures(errors) for what, errors in each.items()} for name, each in taken.items()
@@ -250,11 +263,14 @@ def main() -> None:
     """Parse the arguments, run, print."""
     parser = argparse.ArgumentParser(description="Errors of first and last byte, compared.")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--close-after-ms", type=float, default=0.0)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="fail when a goal is missed")
     arguments = parser.parse_args()
     here, there = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(there,), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(there, arguments.close_after_ms / 1000), daemon=True
+    )
     server.start()
     try:
         result = compare(f"http://127.0.0.1:{here.recv()}", arguments.rounds, here)
