@@ -3,8 +3,9 @@
 The rules of this file:
 - The system call comes first and waiting only when it would block: a measurement has to cost little itself.
 - A read is stamped by the kernel, in the time of day; the stamp is believed when it lies between the last one and
-  now, so that a wall clock that steps cannot bend a measurement. Segments that wait together in the queue are merged
-  by the kernel and carry the stamp of the last: reading late costs resolution, never correctness of the end.
+  now, and the time of day has not stepped since the connection: a step must not bend a measurement. Segments that
+  wait together in the queue are merged by the kernel and carry the stamp of the last: reading late costs resolution,
+  never correctness of the end.
 - After the connection the peer must be the pinned address, and not this very socket (TCP self-connect).
 - Whatever ends a wait (a cancellation too), no descriptor stays open and no callback stays registered.
 """
@@ -39,6 +40,8 @@ _STAMP = struct.Struct("@qq")
 _STAMP_ROOM = socket.CMSG_SPACE(_STAMP.size)
 _SAME_STAMP_NS = 1_000_000
 """Two reads of one segment bear the same stamp, and our two clocks are read one after the other."""
+_STEP_NS = 1_000_000
+"""Further apart than this our two clocks move by a step alone: what steers the one steers the other."""
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -193,6 +196,7 @@ class SocketChannel:
         self.late_ns = 0
         self.ended_by_peer: Literal["fin", "reset", "close_notify"] | None = None
         self._stamped_ns = clock.monotonic_ns()
+        self._epoch_ns = clock.wall_ns() - self._stamped_ns
         self._tcp_info = b""
         self._socket = opened
         self._descriptor = opened.fileno()
@@ -292,12 +296,19 @@ class SocketChannel:
         self.received_ns = now_ns
         if not is_data:
             return
-        age_ns = self._clock.wall_ns() - _stamp_ns(told)
-        if 0 <= age_ns <= now_ns - self._stamped_ns + _SAME_STAMP_NS:
+        wall_ns = self._clock.wall_ns()
+        if self._is_off(now_ns, wall_ns):  # perhaps we were held up between the two
+            now_ns, wall_ns = self._clock.monotonic_ns(), self._clock.wall_ns()
+        age_ns = wall_ns - _stamp_ns(told)
+        is_between = 0 <= age_ns <= now_ns - self._stamped_ns + _SAME_STAMP_NS
+        if is_between and not self._is_off(now_ns, wall_ns):
             self.received_ns = self._stamped_ns = max(self._stamped_ns, now_ns - age_ns)
             self.late_ns = max(self.late_ns, age_ns)
         else:
             self.receive_clock = "user"
+
+    def _is_off(self, now_ns: int, wall_ns: int) -> bool:
+        return not -_STEP_NS <= wall_ns - now_ns - self._epoch_ns <= _STEP_NS
 
     async def _readable(self) -> None:
         # The callback reads by itself: its stamp is nearer to the arrival than the turn of the waiting task.

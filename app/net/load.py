@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections import deque
 
 from app.clock import Clock
 
@@ -21,7 +20,6 @@ class Load:
         self._counts = Peaks()
         self._due_ns = 0
         self._ticking: asyncio.TimerHandle | None = None
-        self.turnstile = Turnstile()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self) -> Reading:
@@ -79,43 +77,6 @@ class Peaks:
     def since(self, mark: int) -> int:
         """The highest from that mark on, behind which there is a number."""
         return self._kept[bisect_left(self._at, mark)]
-
-
-class Turnstile:
-    """Lets one through a turn of the loop, first come, first served.
-
-    Sixty measurements that start in one turn would keep the loop for 30 milliseconds; one a turn, what arrives for
-    the others is read in between, before the kernel merges it with what follows.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_turning = False
-
-    async def enter(self) -> None:
-        """Go through at once when nobody went through in this turn."""
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:  # the one before is gone, and who waited in it
-            self._loop = loop
-            self._waiting.clear()
-            self._is_turning = False
-        if not self._is_turning:
-            self._is_turning = True
-            loop.call_soon(self._turn)
-            return
-        waiter: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(waiter)
-        await waiter
-
-    def _turn(self) -> None:
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                waiter.get_loop().call_soon(self._turn)
-                return
-        self._is_turning = False
 
 
 class Reading:

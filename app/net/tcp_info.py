@@ -29,6 +29,8 @@ _U32: Mapping[str, int] = {
     "segs_in": 140,
 }
 """Offsets of 32-bit numbers; `retransmits` is the total of the connection."""
+_U64: Mapping[str, int] = {"bytes_acked": 120, "bytes_received": 128}
+"""Offsets of 64-bit numbers."""
 _INDEX: Mapping[str, int] = {name: (at - _WORDS_AT) // 4 for name, at in _U32.items()}
 
 
@@ -36,6 +38,9 @@ def parse_tcp_info(raw: bytes) -> dict[str, int] | None:
     """The numbers by name; those that an older kernel does not have are left out, None when there are none."""
     words = struct.unpack_from(f"={max(0, len(raw) - _WORDS_AT) // 4}I", raw, min(_WORDS_AT, len(raw)))
     found = {name: words[index] for name, index in _INDEX.items() if index < len(words)}
+    for name, at in _U64.items():
+        if len(raw) >= at + 8:
+            found[name] = struct.unpack_from("=Q", raw, at)[0]
     if found.get("min_rtt_us") == _UNKNOWN_RTT:
         del found["min_rtt_us"]
     return found or None

@@ -22,7 +22,7 @@ _WRITTEN_AS = {"http": "ws", "https": "wss"}
 
 @dataclass(slots=True)
 class Journey:
-    """The hops in order; there is one as soon as it runs or is stopped, so that there are always facts."""
+    """The hops in order; there is one from the first moment of `run`, so that there are always facts."""
 
     plan: Plan
     bench: Bench
@@ -43,8 +43,6 @@ class Journey:
 
     def interrupt(self, code: ProbeErrorCode, message: str, phase: Phase | None = None) -> None:
         """Note what stopped the journey, on the hop that it was at."""
-        if not self.hops:
-            self._begin(self.plan.request, self.plan.source)
         self.hops[-1].interrupt(code, message, phase)
 
     def note(self, failed: ProbeFailed) -> None:

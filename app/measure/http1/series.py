@@ -28,27 +28,17 @@ class Series:
         self._running: Journey | None = None
         self._by_place: list[list[Entry]] = []
         self._error: Entry | None = None
-        self._is_done = False
 
     async def run(self) -> None:
         """Take all samples of the first address, then of the next; `ToolError` only before anything was taken."""
-        turnstile = self._bench.dialer.load.turnstile
-        await turnstile.enter()
         await self._samples(self.first)
         while self._has_more_places():
             self.visit.place += 1
             await self._samples(self._journey())
-        self._is_done = True
-        await turnstile.enter()  # what is left to do takes time, and need not be done in one go with others
 
     def interrupt(self, code: ProbeErrorCode, message: str, phase: Phase | None = None) -> None:
         """Note what stopped the series, on the measurement that ran and, if that was a later one, on the whole."""
-        if self._is_done:
-            return
         running = self._running
-        if running is None and not self.first.hops:
-            self._by_place.append([])
-            running = self._running = self.first
         if running is not None:
             running.interrupt(code, message, phase)
             self._note(running)

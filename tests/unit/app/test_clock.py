@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 import time
 
 import pytest
@@ -46,3 +48,33 @@ def test_the_kernel_is_asked_whether_the_wall_clock_is_synchronised() -> None:
 
     assert (isinstance(synced, bool), isinstance(est_error_us, int)) == (True, True)
     assert clock.sync() is clock.sync()
+
+
+class Library:
+    """A C library whose adjtimex answers as a test says, with the status and the error in the structure."""
+
+    def __init__(self, state: int, status: int = 0, est_error_us: int = 0) -> None:
+        self._told = (state, struct.pack("@Iqqqqi", 0, 0, 0, 0, est_error_us, status))
+
+    def adjtimex(self, timex: ctypes.Array[ctypes.c_char]) -> int:
+        state, told = self._told
+        ctypes.memmove(timex, told, len(told))
+        return state
+
+
+@pytest.mark.parametrize(
+    ("library", "told"),
+    [
+        pytest.param(Library(0, 0x2001, 12), (True, 12), id="steered by a time server"),
+        pytest.param(Library(0, 0x40, 16_000_000), (False, 16_000_000), id="marked as not synchronised"),
+        pytest.param(Library(5, 0, 7), (False, 7), id="in the state of error"),
+        pytest.param(Library(-1), (None, None), id="forbidden to ask"),
+        pytest.param(object(), (None, None), id="another C library"),
+    ],
+)
+def test_what_the_kernel_says_of_its_clock_is_told(
+    monkeypatch: pytest.MonkeyPatch, library: object, told: tuple[bool | None, int | None]
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: library)
+
+    assert SystemClock().sync() == told

@@ -437,7 +437,18 @@ class SteppedWall(SystemClock):
         return super().wall_ns() + self.off_ns
 
 
-def stamped(clock: SteppedWall, byte_server: Any, late_s: float = 0.0) -> tuple[SocketChannel, int, int]:
+class HeldUpOnce(SystemClock):
+    """A clock whose third wall time, of the first read after two connections, comes late: another process ran."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.late_ns = [0, 0, 50_000_000]
+
+    def wall_ns(self) -> int:
+        return super().wall_ns() + (self.late_ns.pop(0) if self.late_ns else 0)
+
+
+def stamped(clock: SystemClock, byte_server: Any, late_s: float = 0.0) -> tuple[SocketChannel, int, int]:
     """A channel that has read once, when it was dialled, and when it read."""
     server, later = byte_server([[b"x", "hang"]]), byte_server([[("wait", late_s), "eof"]])
 
@@ -471,6 +482,62 @@ def test_a_wall_clock_that_steps_does_not_bend_the_time(byte_server: Any, off_s:
 
     assert (channel.receive_clock, channel.late_ns) == ("user", 0)
     assert before_ns <= channel.received_ns <= after_ns
+
+
+@pytest.mark.parametrize("off_ns", [-100_000_000, 100_000_000])
+def test_a_step_between_the_arrival_and_the_read_does_not_bend_the_time(
+    byte_server: Any, off_ns: int
+) -> None:
+    server, clock = byte_server([[("wait", 0.2), b"x", "hang"]]), SteppedWall()
+
+    async def run() -> tuple[int, str, int]:
+        channel = await dial(HERE, server.port, clock, Phases(clock))
+        select.select([channel._socket], [], [], 5)
+        arrived_ns, clock.off_ns = clock.monotonic_ns(), off_ns
+        await channel.receive()
+        channel.close()
+        return channel.received_ns - arrived_ns, channel.receive_clock, channel.late_ns
+
+    error_ns, told, late_ns = asyncio.run(run())
+
+    assert (0 <= error_ns < 90_000_000, told, late_ns) == (True, "user", 0)
+
+
+def test_being_held_up_between_two_clocks_is_no_step(byte_server: Any) -> None:
+    clock = HeldUpOnce()
+    channel, before_ns, after_ns = stamped(clock, byte_server)
+
+    assert (channel.receive_clock, clock.late_ns) == ("kernel", [])
+    assert before_ns <= channel.received_ns <= after_ns
+
+
+def test_a_system_that_does_not_stamp_leaves_the_time_to_us(
+    byte_server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.net.channel._SO_TIMESTAMPNS", 9999)
+    channel, before_ns, after_ns = stamped(SteppedWall(), byte_server)
+
+    assert (channel.receive_clock, channel.late_ns, keep_stamps_on()) == ("user", 0, None)
+    assert before_ns <= channel.received_ns <= after_ns
+
+
+def test_the_end_of_a_stream_has_no_stamp_and_leaves_the_clock_to_the_kernel(byte_server: Any) -> None:
+    async def work(channel: SocketChannel, phases: Phases) -> tuple[bytes, str]:
+        return await everything(channel, phases), channel.receive_clock
+
+    assert talk(byte_server([[b"x", ("wait", 0.02), "eof"]]).port, work) == (b"x", "kernel")
+
+
+@pytest.mark.parametrize("option", [None, 9999], ids=["no such option here", "the kernel does not know it"])
+def test_a_system_that_knows_nothing_of_a_connection_tells_nothing(
+    byte_server: Any, monkeypatch: pytest.MonkeyPatch, option: int | None
+) -> None:
+    monkeypatch.setattr("app.net.channel._TCP_INFO", option)
+
+    async def work(channel: SocketChannel, _phases: Phases) -> dict[str, int] | None:
+        return channel.tcp_info()
+
+    assert talk(byte_server([["hang"]]).port, work) is None
 
 
 def test_reads_of_one_segment_never_go_back_in_time(byte_server: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from app.net.load import INTERVAL_NS, Load, Turnstile
+from app.net.load import INTERVAL_NS, Load, Peaks
 
 
 class SteeredClock:
@@ -33,6 +33,36 @@ def test_the_most_that_ran_at_once_is_counted_for_each() -> None:
         return [each["concurrent"] for each in alone]
 
     assert asyncio.run(run()) == [2, 2, 1]
+
+
+def test_a_peak_before_the_beginning_is_not_counted() -> None:
+    async def run() -> list[float | int]:
+        load = Load(SteeredClock())
+        early = [load.begin() for _ in range(5)]
+        for each in early[1:]:
+            each.end()
+        late = load.begin()
+        return [late.end()["concurrent"], early[0].end()["concurrent"]]
+
+    assert asyncio.run(run()) == [2, 5]
+
+
+def test_peaks_are_the_highest_numbers_since_each_mark() -> None:
+    numbers, peaks = [3, 1, 2, 2, 9, 4, 4, 5, 1, 0], Peaks()
+    for number in numbers:
+        peaks.note(number)
+
+    found = [peaks.since(mark) for mark in range(len(numbers))]
+
+    assert found == [max(numbers[mark:]) for mark in range(len(numbers))]
+
+
+def test_numbers_that_come_again_and_again_take_no_room() -> None:
+    peaks = Peaks()
+    for number in [64, 63] * 1000:
+        peaks.note(number)
+
+    assert peaks._kept == [64, 63]
 
 
 def test_a_look_that_is_overdue_at_the_end_is_the_lag() -> None:
@@ -66,12 +96,12 @@ def test_a_loop_that_was_held_up_shows_in_the_reading() -> None:
 
 
 def test_nothing_is_left_in_the_loop_when_nothing_is_measured() -> None:
-    async def run() -> bool:
-        load = Load(SteeredClock())
-        load.begin().end()
-        return load._ticking is None
+    async def run() -> list[asyncio.TimerHandle]:
+        Load(SteeredClock()).begin().end()
+        timers: list[asyncio.TimerHandle] = vars(asyncio.get_running_loop())["_scheduled"]
+        return [timer for timer in timers if not timer.cancelled()]
 
-    assert asyncio.run(run())
+    assert asyncio.run(run()) == []
 
 
 def test_another_loop_is_looked_at_anew() -> None:
@@ -81,49 +111,3 @@ def test_another_loop_is_looked_at_anew() -> None:
         return load.begin().end()["concurrent"]
 
     assert [asyncio.run(run()), asyncio.run(run())] == [1, 1]
-
-
-def test_a_turnstile_lets_one_through_a_turn_in_order() -> None:
-    async def run() -> tuple[list[int], int]:
-        turnstile, passed = Turnstile(), list[int]()
-
-        async def go(number: int) -> None:
-            await turnstile.enter()
-            passed.append(number)
-
-        tasks = [asyncio.ensure_future(go(number)) for number in range(5)]
-        most, before = 0, 0
-        while not all(task.done() for task in tasks):
-            await asyncio.sleep(0)
-            most, before = max(most, len(passed) - before), len(passed)
-        return passed, most
-
-    assert asyncio.run(run()) == ([0, 1, 2, 3, 4], 1)
-
-
-def test_one_who_gave_up_waiting_holds_up_nobody() -> None:
-    async def run() -> list[int]:
-        turnstile, passed = Turnstile(), list[int]()
-
-        async def go(number: int) -> None:
-            await turnstile.enter()
-            passed.append(number)
-
-        tasks = [asyncio.ensure_future(go(number)) for number in range(4)]
-        await asyncio.sleep(0)
-        tasks[1].cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        return passed
-
-    assert asyncio.run(run()) == [0, 2, 3]
-
-
-def test_a_loop_that_is_gone_holds_up_nobody() -> None:
-    turnstile = Turnstile()
-
-    async def run() -> bool:
-        async with asyncio.timeout(5):
-            await turnstile.enter()
-        return True
-
-    assert [asyncio.run(run()), asyncio.run(run())] == [True, True]

@@ -24,6 +24,20 @@ def test_the_numbers_stand_where_linux_puts_them() -> None:
     assert [info[name] for name in names] == [1234, 99, 2, 1448, 1500]
 
 
+def test_counts_of_bytes_are_wider_than_four_gigabytes() -> None:
+    info = parse_tcp_info(raw(256, _120=1, _124=1, _128=2, _132=1))
+
+    assert info is not None
+    assert (info["bytes_acked"], info["bytes_received"]) == (2**32 + 1, 2**32 + 2)
+
+
+def test_half_a_number_is_left_out() -> None:
+    info = parse_tcp_info(raw(132))
+
+    assert info is not None
+    assert ("bytes_acked" in info, "bytes_received" in info) == (True, False)
+
+
 def test_an_older_kernel_leaves_numbers_out() -> None:
     info = parse_tcp_info(raw(104, _68=5))
 
