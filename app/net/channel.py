@@ -297,18 +297,18 @@ class SocketChannel:
         if not is_data:
             return
         wall_ns = self._clock.wall_ns()
-        if self._is_off(now_ns, wall_ns):  # perhaps we were held up between the two
+        if abs(wall_ns - now_ns - self._epoch_ns) > _STEP_NS:
+            # A step, unless we were held up between the two.
             now_ns, wall_ns = self._clock.monotonic_ns(), self._clock.wall_ns()
+            if abs(wall_ns - now_ns - self._epoch_ns) > _STEP_NS:
+                self.receive_clock = "user"
+                return
         age_ns = wall_ns - _stamp_ns(told)
-        is_between = 0 <= age_ns <= now_ns - self._stamped_ns + _SAME_STAMP_NS
-        if is_between and not self._is_off(now_ns, wall_ns):
+        if 0 <= age_ns <= now_ns - self._stamped_ns + _SAME_STAMP_NS:
             self.received_ns = self._stamped_ns = max(self._stamped_ns, now_ns - age_ns)
             self.late_ns = max(self.late_ns, age_ns)
         else:
             self.receive_clock = "user"
-
-    def _is_off(self, now_ns: int, wall_ns: int) -> bool:
-        return not -_STEP_NS <= wall_ns - now_ns - self._epoch_ns <= _STEP_NS
 
     async def _readable(self) -> None:
         # The callback reads by itself: its stamp is nearer to the arrival than the turn of the waiting task.
