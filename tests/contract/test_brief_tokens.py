@@ -16,6 +16,7 @@ import tiktoken
 import trustme
 
 from app.clock import SystemClock
+from app.measure import kinds
 from app.measure.http import KIND
 from app.measure.http1.arguments import HttpParams
 from app.measure.kind import Limits
@@ -129,3 +130,14 @@ def test_a_chain_of_two_hops_costs_what_its_hops_cost(
     tokens = tokens_beside_the_body(tmp_path, monkeypatch, f"{server.url}healthz", follow_redirects=True)
 
     assert tokens == pytest.approx(REDIRECTED, abs=SPREAD)
+
+
+def test_the_schemas_of_the_tools_cost_no_more_than_they_do() -> None:
+    laboratory: Any = None
+    tools = measuring_tools(kinds(), laboratory, "")
+
+    sizes = {
+        tool.name: len(msgspec.json.encode([tool.input_schema(), tool.output_schema()])) for tool in tools
+    }
+
+    assert {name: size for name, size in sizes.items() if size > 20_000} == {}

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from app.measure.http1.brief import brief as brief_of_http
 from app.measure.http1.brief import shortened
-from app.measure.http1.facts import EarlierHop, Entry, HopFacts, OfAddress
+from app.measure.http1.facts import Entry, HopFacts, Hops, OfAddress
 
 BRIEF_MESSAGES = 20
 
@@ -78,7 +78,7 @@ class WsFacts(HopFacts, frozen=True, kw_only=True):
     ]
     subprotocol: str | None
     extensions: list[str] | UnsetType = UNSET
-    hops: list[EarlierHop] | UnsetType = UNSET
+    hops: Hops | UnsetType = UNSET
     samples: Annotated[list[Entry] | UnsetType, Meta(description="Handshakes, with samples above 1.")] = UNSET
     by_address: Annotated[
         list[OfAddress] | UnsetType, Meta(description="Handshakes, with addresses all.")
