@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.measure.http1.framing import Chunked, FramingError
-from app.measure.http1.head import Head, HeadError, end_of_head, parse_head
+from app.measure.http1.head import Head, HeadError, check_start, end_of_head, parse_head, partial_head
 
 LINES = st.sampled_from(
     [
@@ -65,12 +65,25 @@ STATUS_LINES = st.sampled_from(
         ),
     ]
 )
+STARTS = st.builds(
+    lambda blank, line, cut, more: blank + line[:cut] + more,
+    st.sampled_from([b"", b"\r\n", b"\n\r\n", b"\r" * 16, b"\n" * 17]),
+    STATUS_LINES,
+    st.integers(0, 18),
+    st.text("HTP/1.902 \t\r\nX", max_size=6).map(str.encode) | st.binary(max_size=6),
+)
+WHOLE = b"HTTP/1.1 200 X\n"
+"""Some end of it makes an answer of every start that can become one."""
 HEADS = st.tuples(STATUS_LINES | st.binary(max_size=20), st.lists(LINES | st.binary(max_size=12), max_size=6))
 ENDS = st.sampled_from([b"\r\n", b"\n"])
+FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 
 
-def second_opinion(block: bytes) -> tuple[int, list[tuple[bytes, bytes]], bool] | None:
-    """Status, fields without those of the framing, and whether it is chunked; None when h11 refuses."""
+Opinion = tuple[int, list[tuple[bytes, bytes]], bool, int | None]
+
+
+def second_opinion(block: bytes) -> Opinion | None:
+    """Status, fields without those of the framing, whether it is chunked, and its length; None when h11 refuses."""
     connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=1_000_000)
     connection.send(h11.Request(method="GET", target="/", headers=[("Host", "a")]))
     connection.receive_data(block)
@@ -80,9 +93,10 @@ def second_opinion(block: bytes) -> tuple[int, list[tuple[bytes, bytes]], bool] 
         return None
     if not isinstance(event, h11.Response | h11.InformationalResponse):
         return None
-    names = [name for name, _ in event.headers]
-    fields = [pair for pair in event.headers if pair[0] not in (b"content-length", b"transfer-encoding")]
-    return event.status_code, [(name, bytes(value)) for name, value in fields], b"transfer-encoding" in names
+    framing = {name: value for name, value in event.headers if name in FRAMING}
+    fields = [(name, bytes(value)) for name, value in event.headers if name not in FRAMING]
+    length = framing.get(b"content-length")
+    return event.status_code, fields, b"transfer-encoding" in framing, None if length is None else int(length)
 
 
 def parsed(block: bytes) -> Head | None:
@@ -92,12 +106,19 @@ def parsed(block: bytes) -> Head | None:
         return None
 
 
-def ours(head: Head | None) -> tuple[int, list[tuple[bytes, bytes]], bool] | None:
+def ours(head: Head | None) -> Opinion | None:
     if head is None or head.fault is not None:
         return None
-    fields = [(name.lower(), value) for name, value in head.fields]
-    rest = [pair for pair in fields if pair[0] not in (b"content-length", b"transfer-encoding")]
-    return head.status, rest, head.is_chunked
+    fields = [(name.lower(), value) for name, value in head.fields if name.lower() not in FRAMING]
+    return head.status, fields, head.is_chunked, head.length
+
+
+def is_waited_for(start: bytes) -> bool:
+    try:
+        check_start(start)
+    except HeadError:
+        return False
+    return True
 
 
 @given(HEADS, ENDS)
@@ -118,6 +139,40 @@ def test_a_head_is_read_as_h11_reads_it_and_what_h11_refuses_is_refused_or_liste
     if second is None and head_of_ours is not None and head_of_ours.deviations:
         return  # tolerated, and listed
     assert ours(head_of_ours) == second
+
+
+@given(STARTS)
+def test_a_start_is_waited_for_exactly_while_it_can_become_an_answer(start: bytes) -> None:
+    can_become = any(parsed(start + WHOLE[at:]) is not None for at in range(len(WHOLE)))
+
+    assert is_waited_for(start) == can_become
+
+
+@given(st.sampled_from([b"", b"\r\n", b"\n"]), HEADS, ENDS, st.integers(1, 5))
+def test_the_end_of_a_head_does_not_depend_on_how_it_is_cut(
+    blank: bytes, head: tuple[bytes, list[bytes]], end: bytes, step: int
+) -> None:
+    whole = blank + end.join([head[0], *head[1], b"", b"body"])
+
+    found, size = -1, 0
+    while found < 0 and size < len(whole):
+        searched, size = size, size + step
+        found = end_of_head(whole[:size], max(0, searched - 4))
+
+    assert found == end_of_head(whole)
+
+
+@given(HEADS, ENDS, st.integers(0, 80))
+def test_a_cut_head_is_a_part_of_the_whole_one_and_never_an_exception(
+    head: tuple[bytes, list[bytes]], end: bytes, cut: int
+) -> None:
+    block = end.join([head[0], *head[1], b"", b""])
+    part, whole = partial_head(block[:cut]), parsed(block)
+
+    assert part is None or whole is not None
+    if part is not None and whole is not None:
+        assert part.status == whole.status
+        assert [name for name, _ in part.fields] == [name for name, _ in whole.fields][: len(part.fields)]
 
 
 @given(st.lists(st.binary(min_size=1, max_size=8), max_size=8), st.integers(1, 5))

@@ -44,6 +44,8 @@ _MOST_LEADING = 16
 """Bytes of blank lines before a status line; more are no answer."""
 _STATUS_LINE = re.compile(rb"HTTP/(1\.\d)([ \t]+)(\d{3})(?![^ \t])([ \t]*)(.*)", re.DOTALL)
 _START = b"HTTP/1."
+_UNFINISHED = re.compile(rb"(?:\d(?:[ \t]+(?:[1-9]\d{0,2}|[1-9]\d\d(?:\r|[ \t].*))?)?)?", re.DOTALL)
+"""What may stand behind `_START` while the end of the line has not come: what some rest makes a status line."""
 _TOKEN = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 _MOST_DIGITS = 20
@@ -96,8 +98,10 @@ def check_start(data: bytes) -> None:
     line, _, is_whole = _first_line(data)
     if is_whole:
         _status_line(line)
-    elif not (line.startswith(_START) or _START.startswith(line)):
-        raise HeadError("the answer does not begin with HTTP/1")
+    elif not (
+        _START.startswith(line) or (line.startswith(_START) and _UNFINISHED.fullmatch(line, len(_START)))
+    ):
+        raise HeadError("illegal status line" if line.startswith(_START) else "the answer is not HTTP/1")
 
 
 def parse_head(block: bytes) -> Head:
@@ -230,7 +234,7 @@ class _Reading:
         """The one number that all of Content-Length agrees on; contradictions are faults, since they hide requests."""
         self.note("repeated_content_length", when=len(declared) > 1)
         self.note("content_length_list", when=any(b"," in value for value in declared))
-        lengths = {part.strip() for value in declared for part in value.split(b",")}
+        lengths = {part.strip(_BLANKS) for value in declared for part in value.split(b",")}
         if not all(length.isdigit() for length in lengths):
             self.note("content_length_not_digits")
         if len(lengths) > 1:

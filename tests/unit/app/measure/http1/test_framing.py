@@ -41,17 +41,29 @@ def test_body_and_surplus(framing: Framing, pieces: list[bytes], result: tuple[b
 
 
 @pytest.mark.parametrize(
-    ("lines", "kind", "needs_end"),
+    ("lines", "kind", "name", "needs_end"),
     [
-        (b"Content-Length: 3\n", ByLength, True),
-        (b"", UntilClosed, False),
-        (b"Transfer-Encoding: chunked\nContent-Length: 3\n", Chunked, True),
+        (b"Content-Length: 3\n", ByLength, "length", True),
+        (b"", UntilClosed, "close", False),
+        (b"Transfer-Encoding: chunked\nContent-Length: 3\n", Chunked, "chunked", True),
     ],
 )
-def test_the_framing_that_a_head_announces(lines: bytes, kind: type[Framing], needs_end: object) -> None:
+def test_the_framing_that_a_head_announces(
+    lines: bytes, kind: type[Framing], name: str, needs_end: object
+) -> None:
     framing = framing_of(parse_head(b"HTTP/1.1 200 OK\n" + lines + b"\n"))
 
-    assert (type(framing), framing.needs_end) == (kind, needs_end)
+    assert (type(framing), framing.name, framing.needs_end) == (kind, name, needs_end)
+    assert framing.trailers == []
+
+
+def test_trailers_are_kept_in_order_and_case_once_the_message_is_done() -> None:
+    framing = Chunked()
+
+    before = (list(framing.feed(b"1\r\na\r\n0\r\nX-Sum: 1\r\n")), framing.trailers)
+    after = (list(framing.feed(b"x-sum:  2 \r\n\r\n")), framing.trailers)
+
+    assert (before, after) == (([b"a"], []), ([], [(b"X-Sum", b"1"), (b"x-sum", b"2")]))
 
 
 @pytest.mark.parametrize("chunk", [b"x\r\n", b"-1\r\n", b"2\r\nabc\r\n", b"0\r\n: x\r\n\r\n"])

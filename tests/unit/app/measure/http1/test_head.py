@@ -81,6 +81,8 @@ def test_what_is_no_head_is_refused(block: bytes) -> None:
         pytest.param(b"Content-Length: 0x3\n", id="a length in hexadecimal"),
         pytest.param(b"Content-Length: 9223372036854775808\n", id="a length above 63 bits"),
         pytest.param(b"Content-Length: 111111111111111111111\n", id="a length beyond reason"),
+        pytest.param(b"Content-Length: 3\r\r\n", id="a length and a bare CR"),
+        pytest.param(b"Content-Length: 3, \x0c3\n", id="a list with a form feed"),
         pytest.param(b"Content-Length: 3, 4\n", id="two lengths"),
         pytest.param(b"Content-Length: 3\nContent-Length: 003\n", id="two spellings of a length"),
         pytest.param(b"Transfer-Encoding: chunked\nContent-Length: x\n", id="chunks and a bad length"),
@@ -180,7 +182,13 @@ def test_a_cut_head_is_read_up_to_its_last_whole_line(cut: int) -> None:
         assert head.fields == ([(b"A", b"b")] if cut >= 22 else [])
 
 
-@pytest.mark.parametrize("start", [b"", b"H", b"HTTP/1.", b"HTTP/1.1 20", b"\r\nHT", b"HTTP/1.1 200\r\nno"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        *(b"", b"H", b"HTTP/1.", b"HTTP/1.1", b"HTTP/1.1 20", b"HTTP/1.1 \t200", b"\r\nHT"),
+        *(b"HTTP/1.1 200\r", b"HTTP/1.1 200 a\rb", b"HTTP/1.1 200\r\nno"),
+    ],
+)
 def test_what_can_become_an_answer_is_waited_for(start: bytes) -> None:
     check_start(start)
 
@@ -198,6 +206,8 @@ def test_what_can_become_an_answer_is_waited_for(start: bytes) -> None:
             b"HTTP/1.1 99 X\r\n",
         ),
         *(b"HTTP/1.1 1000 X\n", b"\r\n" * 9, b"HTTP/1.1 200OK\r\n", b" HTTP/1.1 200 OK"),
+        *(b"HTTP/1.x", b"HTTP/1.10", b"HTTP/1.1X", b"HTTP/1.1 0", b"HTTP/1.1 99 ", b"HTTP/1.1 1000"),
+        *(b"HTTP/1.1\r", b"HTTP/1.1 20\r", b"HTTP/1.1 200\rX"),
     ],
 )
 def test_what_cannot_become_an_answer_is_refused_at_once(start: bytes) -> None:
