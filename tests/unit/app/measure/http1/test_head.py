@@ -183,8 +183,22 @@ def test_a_cut_head_is_read_up_to_its_last_whole_line(cut: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\r\n\r\n", id="blank lines alone"),
+        pytest.param(b"SSH-2.0-x\r\nA: b\r\n", id="another protocol"),
+        pytest.param(b"HTTP/1.1 200 X\n" + b"a:\n" * (FIELD_LIMIT + 1), id="too many fields"),
+    ],
+)
+def test_a_cut_head_that_is_none_is_nothing(block: bytes) -> None:
+    assert partial_head(block) is None
+
+
+@pytest.mark.parametrize(
     "start",
     [
+        *(b"\r\n" * 8, b"\n" * 16 + b"HTTP/1.1 200 OK\n"),
         *(b"", b"H", b"HTTP/1.", b"HTTP/1.1", b"HTTP/1.1 20", b"HTTP/1.1 \t200", b"\r\nHT"),
         *(b"HTTP/1.1 200\r", b"HTTP/1.1 200 a\rb", b"HTTP/1.1 200\r\nno"),
     ],
@@ -205,7 +219,7 @@ def test_what_can_become_an_answer_is_waited_for(start: bytes) -> None:
             b"ICY 200 OK\r\n",
             b"HTTP/1.1 99 X\r\n",
         ),
-        *(b"HTTP/1.1 1000 X\n", b"\r\n" * 9, b"HTTP/1.1 200OK\r\n", b" HTTP/1.1 200 OK"),
+        *(b"HTTP/1.1 1000 X\n", b"\r\n" * 8 + b"\r", b"HTTP/1.1 200OK\r\n", b" HTTP/1.1 200 OK"),
         *(b"HTTP/1.x", b"HTTP/1.10", b"HTTP/1.1X", b"HTTP/1.1 0", b"HTTP/1.1 99 ", b"HTTP/1.1 1000"),
         *(b"HTTP/1.1\r", b"HTTP/1.1 20\r", b"HTTP/1.1 200\rX"),
     ],
