@@ -29,6 +29,7 @@ async def probe(checked: WsPlan, bench: Bench) -> Outcome:
 
     conversation = Conversation(checked.listening, bench.clock)
     series = Series(checked.handshake, bench, conversation)
+    conversation.journey = series.first
     outcome = await run(series, bench)
     start_ns = series.first.hops[-1].phases.started_ns
     start_wall_ns = bench.clock.wall_ns() - (bench.clock.monotonic_ns() - start_ns)

@@ -93,10 +93,11 @@ class Dialer:
             channel = await self._attempts.first(addresses, place.port, trace, phases, tokens, visit)
             phases.pause()
             return channel
-        trust = await self._trust_store.trust(visit.tls)
-        channel = await self._attempts.first(addresses, place.port, trace, phases, tokens, visit)
+        phases.pause()  # what is got ready here for the first time belongs to no phase
         from app.net.tls import shake_hands  # only a measurement over TLS needs it
 
+        trust = await self._trust_store.trust(visit.tls)
+        channel = await self._attempts.first(addresses, place.port, trace, phases, tokens, visit)
         stream = await shake_hands(channel, target, trust, trace, phases, self._clock)
         phases.pause()
         return stream

@@ -129,6 +129,7 @@ class TlsStream:
         except ssl.SSLWantReadError:
             return None
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            self.received_ns = self._channel.received_ns
             return b""
         except ssl.SSLError as error:
             self.alert = alert_of(error)

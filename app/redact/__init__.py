@@ -11,5 +11,6 @@ from app.redact.arguments import carry_secrets
 from app.redact.known import Known
 from app.redact.redactor import Redactor
 from app.redact.spans import Kind
+from app.redact.subprotocols import secrets_in_subprotocols
 
-__all__ = ["Kind", "Known", "Redactor", "carry_secrets"]
+__all__ = ["Kind", "Known", "Redactor", "carry_secrets", "secrets_in_subprotocols"]

@@ -11,22 +11,26 @@ from app.clock import utc_text
 from app.errors import ToolError
 from app.measure.kind import Outcome
 from app.records.events import Measured
-from app.redact import Known, Redactor
+from app.redact import Known, Redactor, secrets_in_subprotocols
 
 URLS = frozenset({"url", "input", "location", "resolved"})
 HEADERS = frozenset({"headers", "trailers"})
 PAYLOADS = frozenset({"messages", "sent", "send"})
 EACH_PAYLOAD = 64
 """What the search of one message costs beside its length, in characters."""
-_HEADER = re.compile(r"(?<=\n)(?![ \t])")
-"""Where a line begins that continues none."""
+_HEADER = re.compile(r"(?<=\n)(?=[^ \t\r\n][^\n:]*:|:|\r?\n)")
+"""Where a header begins; a line without a colon does not end the one before, since a fold behind it belongs to that."""
 
 
 def redacted(
     redactor: Redactor, tool: str, arguments: Mapping[str, Any], outcome: Outcome, wall_ns: int
 ) -> Measured:
     """The event to store: a secret of the arguments is masked wherever the target may have echoed it."""
-    known = redactor.known(redactor.secrets_in(arguments) | _secrets_in_bytes(redactor, arguments))
+    known = redactor.known(
+        redactor.secrets_in(arguments)
+        | _secrets_in_bytes(redactor, arguments)
+        | secrets_in_subprotocols(arguments.get("subprotocols", ()))
+    )
     return Measured(
         tool=tool,
         arguments=_clean(redactor, dict(arguments), known),
@@ -44,10 +48,11 @@ def bulk_of(data: Mapping[str, Any]) -> int:
     """
     hops = [data, *data.get("hops", ())]
     heads = sum(len((hop.get("raw_head") or {}).get("text", "")) for hop in hops)
+    others = sum(len(str(hop.get(name) or "")) for hop in hops for name in ("trailers", "informational"))
     bodies = sum(len(str(hop.get("body", ""))) for hop in hops)
     payloads = [*data.get("messages", ()), *data.get("sent", ())]
     messages = sum(len(each.get("text") or each.get("base64") or "") for each in payloads)
-    return 2 * heads + bodies + messages + EACH_PAYLOAD * len(payloads)
+    return 2 * heads + others + bodies + messages + EACH_PAYLOAD * len(payloads)
 
 
 def error_content(redactor: Redactor, error: ToolError, arguments: Mapping[str, Any]) -> dict[str, Any]:

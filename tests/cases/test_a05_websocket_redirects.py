@@ -56,3 +56,16 @@ def test_a05_secrets_of_a_handshake_stay_with_their_origin(measure_ws: Any, byte
     assert data["hops"][0]["redirect"]["dropped_credentials"] == ["Authorization", "Origin"]
     assert b"CANARY" not in last.requests[0]
     assert b"Upgrade: websocket" in last.requests[0]
+
+
+@pytest.mark.parametrize("arguments", [{"send": ["CANARY"]}, {"subprotocols": ["bearer.CANARY99"]}])
+def test_a05_what_is_to_be_said_is_not_said_to_another_origin(
+    measure_ws: Any, byte_server: Any, arguments: dict[str, Any]
+) -> None:
+    last = byte_server([["upgrade", "drain"]])
+    first = byte_server([["read", f"HTTP/1.1 302 X\r\nLocation: {last.url}\r\n\r\n".encode(), "eof"]])
+
+    outcome = measure_ws(first.url.replace("http", "ws"), follow_redirects=True, **arguments)
+
+    refused_by = outcome.data["redirect"]["refused_by"]
+    assert (refused_by["rule"], last.connections) == ("messages_to_another_origin", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import threading
@@ -12,7 +13,14 @@ from typing import Any
 import pytest
 import trustme
 
-from app.errors import ToolError
+from app.clock import SystemClock
+from app.errors import ProbeFailed, ToolError
+from app.net.dialer import Dialer
+from app.net.phases import Phases
+from app.net.sockets import SocketNetwork
+from app.net.stream import Trace
+from app.net.trust import TlsSettings, Trust, TrustStore
+from policy import Policy, parse_url
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
@@ -221,3 +229,27 @@ def test_an_observer_sends_no_secrets(start: Start, measured: Any, headers: dict
 
 def test_an_observer_may_send_what_is_no_secret(start: Start, measured: Any) -> None:
     assert measured(start(), verify="observe", headers={"Accept": "text/html"}).data["http_status"] == 200
+
+
+def test_getting_the_trust_store_ready_belongs_to_no_phase(measure_http: Any) -> None:
+    seen = []
+
+    class Watched(TrustStore):
+        async def trust(self, settings: TlsSettings) -> Trust:
+            seen.append(phases.current)
+            return await super().trust(settings)
+
+    clock = SystemClock()
+    phases = Phases(clock)
+    dialer = Dialer(
+        Policy.parse("loopback"),
+        SocketNetwork(clock),
+        clock,
+        budget=None,
+        max_in_flight=0,
+        trust_store=Watched(),
+    )
+    with pytest.raises(ProbeFailed):
+        asyncio.run(dialer.open(parse_url("https://localhost:1/"), Trace(), phases))
+
+    assert seen == [None]

@@ -12,6 +12,8 @@ from typing import Any
 Facts = dict[str, Any]
 
 LONGEST_TEXT = 1024
+MOST_NAMES = 20
+"""Names of a certificate of each sort; shared ones have hundreds."""
 _FULL_ONLY = frozenset(
     {"policy", "local", "body_sha256", "tcp_info", "clock", "load", "raw_head", "arrivals"}
 )
@@ -43,7 +45,7 @@ def shortened(name: str, value: Any) -> Any:
     """Long texts of the target cut with a mark; the body has a limit of its own."""
     if isinstance(value, str) and name != "body" and len(value) > LONGEST_TEXT:
         return f"{value[:LONGEST_TEXT]}… ({len(value)} characters; detail full has all)"
-    if isinstance(value, list) and name == "headers":
+    if isinstance(value, list) and name in ("headers", "trailers"):
         return [[shortened("", part) for part in pair] for pair in value]
     if isinstance(value, dict) and name in ("redirect", "refused_by"):
         return {inner: shortened(inner, part) for inner, part in value.items()}
@@ -67,6 +69,10 @@ def _resolution(resolution: Facts) -> Facts | None:
         return None
     addresses = [_said(each) for each in resolution["addresses"]]
     return _said({**resolution, "addresses": addresses})
+
+
+def _informational(answers: list[Facts]) -> list[Facts]:
+    return [{**each, "headers": shortened("headers", each["headers"])} for each in answers]
 
 
 def _attempts(attempts: list[Facts]) -> list[Facts]:
@@ -93,7 +99,8 @@ def _tls(tls: Facts) -> Facts:
         leaf = kept["chain"][0]
         kept["chain"] = [_said({name: leaf[name] for name in _OF_CERTIFICATE if name in leaf})]
         if isinstance(leaf.get("san"), dict):
-            kept["chain"][0]["san"] = _said(leaf["san"])
+            san = {kind: names[:MOST_NAMES] for kind, names in leaf["san"].items()}
+            kept["chain"][0]["san"] = _said(san)
     verify = kept.get("verify")
     if verify is not None and verify["code"] == 0:
         kept["verify"] = {"mode": verify["mode"], "code": 0}
@@ -109,6 +116,7 @@ _SHORTENED: Mapping[str, Callable[[Any], Any]] = {
     "target": _target,
     "resolution": _resolution,
     "attempts": _attempts,
+    "informational": _informational,
     "connection": _said,
     "body_bytes": _body_bytes,
     "body_charset": _body_charset,

@@ -55,7 +55,7 @@ class Exchange:
             phases.begin("first_byte")
             head = await self._read_head()
         except BaseException:
-            self._keep_early_head()
+            self._keep_early_head(is_early=phases.current == "send")
             raise
         if head.status == 101:
             self.answer.framing, self.answer.complete = "none", True
@@ -77,8 +77,8 @@ class Exchange:
             self._take_in(self._stream.pending())
             raise
 
-    def _keep_early_head(self) -> None:
-        """Keep what there is of a head that nobody waited for the end of: a whole one, or its first lines."""
+    def _keep_early_head(self, *, is_early: bool) -> None:
+        """Keep what there is of a head that was not read to its end; one that came while we sent may be whole."""
         if self.answer.head is not None or self.answer.partial is not None:
             return
         end = end_of_head(self._seen)
@@ -87,7 +87,7 @@ class Exchange:
         head = partial_head(block)
         if head is None or head.status < 200:
             return  # what an interim answer says is not what the answer says
-        if end >= 0:
+        if is_early and end >= 0:
             self.answer.head = head
         else:
             self.answer.partial = head

@@ -106,9 +106,14 @@ def check_start(data: bytes) -> None:
 
 def parse_head(block: bytes) -> Head:
     """The head that the block holds, the final blank line included or not."""
+    return _head(block, keeps_first=False)
+
+
+def _head(block: bytes, *, keeps_first: bool) -> Head:
+    """The head; of too many fields the first ones, or `HeadError`."""
     line, rest, _ = _first_line(block)
     version, status, reason, odd = _status_line(line)
-    reading = _Reading(odd)
+    reading = _Reading(odd, keeps_first=keeps_first)
     reading.note("blank_line_before_status_line", when=block[:1] in (b"\r", b"\n"))
     unended = block.replace(b"\r\n", b"")
     reading.note("lf_line_end", when=b"\n" in unended)
@@ -129,10 +134,10 @@ def parse_head(block: bytes) -> Head:
 
 
 def partial_head(block: bytes) -> Head | None:
-    """The head as far as its whole lines go; None before the end of the status line, or when that is none."""
+    """The head as far as its whole lines go, of too many fields the first ones; None without a status line."""
     whole = block[: block.rfind(b"\n") + 1]
     try:
-        return parse_head(whole) if whole.strip(b"\r\n") else None
+        return _head(whole, keeps_first=True) if whole.strip(b"\r\n") else None
     except HeadError:
         return None
 
@@ -170,7 +175,9 @@ def _status_line(line: bytes) -> tuple[bytes, int, bytes, list[str]]:
 class _Reading:
     """The fields of one head while its lines are read, with what was odd about them."""
 
-    def __init__(self, odd: list[str]) -> None:
+    def __init__(self, odd: list[str], *, keeps_first: bool) -> None:
+        self._keeps_first = keeps_first
+        self._is_full = False
         self.deviations: dict[str, None] = dict.fromkeys(odd)
         self.fields: list[Field] = []
         self.by_name: dict[bytes, list[bytes]] = {}
@@ -184,6 +191,8 @@ class _Reading:
         """Read the lines behind the first one, up to the blank line if there is one."""
         folded: dict[int, list[bytes]] = {}
         for line in text.replace(b"\r\n", b"\n").split(b"\n"):
+            if self._is_full:
+                break
             if not line:
                 continue
             if line[:1] in (b" ", b"\t"):
@@ -203,7 +212,10 @@ class _Reading:
             self.note("line_without_colon")
             return
         if len(self.fields) == FIELD_LIMIT:
-            raise HeadError(f"more than {FIELD_LIMIT} header fields", is_too_large=True)
+            if not self._keeps_first:
+                raise HeadError(f"more than {FIELD_LIMIT} header fields", is_too_large=True)
+            self._is_full = True
+            return
         if not name or name.translate(None, _TOKEN):
             name = self._odd_name(name)
         self.fields.append((name, value.strip(_BLANKS)))

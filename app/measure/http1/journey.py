@@ -78,6 +78,7 @@ class Journey:
 
     def _begin(self, request: Request, source: str) -> Hop:
         plan = self.plan
+        request = request if plan.renew is None else plan.renew(request)
         answer = Answer(plan.read_limit, plan.copy_bytes, follows=plan.follows)
         exchange = Exchange(request, answer)
         self.hops.append(Hop(request, source, exchange, Phases(self.bench.clock), number=len(self.hops)))
@@ -134,9 +135,11 @@ class Journey:
     def _rule_against(self, request: Request, following: Request) -> str | None:
         if len(self.hops) > self.plan.max_redirects:
             return "max_redirects"
-        if following.body is not None and following.target.origin != request.target.origin:
+        if following.target.origin == request.target.origin:
+            return None
+        if following.body is not None:
             return "body_to_another_origin"  # a body holds secrets as often as a header does
-        return None
+        return "messages_to_another_origin" if self.plan.keeps_origin else None
 
 
 def _followed(base: Target, location: str, schemes: tuple[str, ...]) -> Target:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from app.errors import ToolError
@@ -21,6 +23,10 @@ class Plan(Struct, frozen=True):
     follows: bool = False
     max_redirects: int = 0
     schemes: tuple[str, ...] = HTTP_SCHEMES
+    keeps_origin: bool = False
+    """What is said after the handshake may be a secret: redirects to another origin are refused."""
+    renew: Callable[[Request], Request] | None = None
+    """Makes the request of each connection from that of the plan, where no two may be the same."""
     copy_bytes: int = 16_384
     read_limit: int = 10_485_760
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Literal
 
 from msgspec import Struct
@@ -70,7 +70,9 @@ def _source(text: str | None) -> Address | None:
         address = ip_address(text)
     except ValueError:
         address = None
-    if address is None or getattr(address, "scope_id", None):
+    if isinstance(address, IPv6Address):
+        address = None if address.scope_id else address.ipv4_mapped or address
+    if address is None or address.is_unspecified or address.is_multicast:
         message = "source is an IP address of this machine, without zone, prefix and port"
         raise ToolError("invalid_arguments", message, field="source")
     return address

@@ -12,6 +12,7 @@ from websockets.http11 import Response
 from app.clock import Clock
 from app.errors import ProbeFailed
 from app.measure.http1.hop import Hop
+from app.measure.http1.journey import Journey
 from app.measure.websocket.listener import Listener
 from app.measure.websocket.plan import KEY, Listening, protocol_of
 from app.measure.websocket.record import Record
@@ -20,19 +21,23 @@ from app.net.stream import Stream
 
 
 class Conversation:
-    """What is heard on the first WebSocket that opens; further ones of the same call are closed at once."""
+    """What is heard on the WebSocket of `journey`, else on the first that opens; others are closed at once.
+
+    The facts at the top are those of the first journey, and the times of messages count from its hop.
+    """
 
     def __init__(self, listening: Listening, clock: Clock) -> None:
         self.record = Record()
         self._listening = listening
         self._clock = clock
         self._has_begun = False
+        self.journey: Journey | None = None
 
     async def __call__(self, hop: Hop, stream: Stream, phases: Phases, rest: bytes) -> None:
         """See `Talk`."""
         protocol = protocol_of(self._listening)
         _open(protocol, hop)
-        if self._has_begun:
+        if self._has_begun or not self._is_of_journey(hop):
             await Listener(protocol, stream, Record(), self._listening, self._clock).leave(hop, rest)
             return
         self._has_begun = True
@@ -44,6 +49,9 @@ class Conversation:
         await self._listen(listener, rest)
         phases.pause()
         await listener.leave(hop)
+
+    def _is_of_journey(self, hop: Hop) -> bool:
+        return self.journey is None or any(each is hop for each in self.journey.hops)
 
     async def _listen(self, listener: Listener, rest: bytes) -> None:
         try:

@@ -38,7 +38,7 @@ class Control(Struct, frozen=True, kw_only=True):
     """A ping or pong that came; pings are answered."""
 
     type: Literal["ping", "pong"]
-    by: Literal["remote", "local"]
+    by: Literal["remote"]
     offset_ms: float
     bytes: int
 

@@ -141,7 +141,7 @@ class Listener:
         fault = fault or self._fault()
         closed = protocol.close_rcvd
         if closed is not None and fault is None:
-            self._record.stopped_by = "peer"
+            self._record.stopped_by = self._record.stopped_by or "peer"
             code = None if closed.code == _NO_CODE else int(closed.code)
             self._record.closing = Closing(code, closed.reason, "remote", clean=True)
         if fault is None and closed is None:

@@ -6,11 +6,13 @@ import binascii
 from base64 import b64decode
 
 from msgspec import Struct
+from msgspec.structs import replace
 from websockets.client import ClientProtocol
 from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
 from websockets.protocol import OPEN
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
+from websockets.utils import generate_key
 
 from app.errors import ToolError
 from app.measure.http1.headers import Request, checked_headers
@@ -18,6 +20,7 @@ from app.measure.http1.plan import Plan, redirects_of, target_of
 from app.measure.http1.reach import reach_of
 from app.measure.kind import Limits
 from app.measure.websocket.arguments import Binary, WsParams
+from app.redact import secrets_in_subprotocols
 
 SCHEMES = ("ws", "wss")
 KEY = "Sec-WebSocket-Key"
@@ -46,7 +49,7 @@ def ws_plan_of(params: WsParams, limits: Limits) -> WsPlan:
         window_s=params.window_ms / 1000,
         max_messages=params.max_messages,
         max_bytes=params.max_bytes,
-        subprotocols=tuple(params.subprotocols),
+        subprotocols=_subprotocols(params),
         send=tuple(_payload(index, item) for index, item in enumerate(params.send)),
     )
     handshake = Plan(
@@ -61,6 +64,8 @@ def ws_plan_of(params: WsParams, limits: Limits) -> WsPlan:
         follows=params.follow_redirects,
         max_redirects=redirects_of(params.max_redirects, limits),
         schemes=SCHEMES,
+        keeps_origin=bool(params.send or params.subprotocols),
+        renew=_renewed,
     )
     return WsPlan(handshake, listening)
 
@@ -80,6 +85,21 @@ def _upgrade(listening: Listening) -> tuple[tuple[str, str], ...]:
     """The headers of the handshake with a new key (RFC 6455, 4.1)."""
     headers = protocol_of(listening).connect().headers
     return tuple((name, value) for name, value in headers.raw_items() if name != "Host")
+
+
+def _renewed(request: Request) -> Request:
+    """The request with a key of its own, as every connection has to have one (RFC 6455, 4.1)."""
+    upgrade = tuple((name, generate_key() if name == KEY else value) for name, value in request.upgrade)
+    return replace(request, upgrade=upgrade)
+
+
+def _subprotocols(params: WsParams) -> tuple[str, ...]:
+    if params.verify == "observe" and secrets_in_subprotocols(params.subprotocols):
+        message = (
+            "with verify observe the server is not known to be the right one: send it no secret subprotocols"
+        )
+        raise ToolError("invalid_arguments", message, field="subprotocols")
+    return tuple(params.subprotocols)
 
 
 def _payload(index: int, item: str | Binary) -> str | bytes:

@@ -31,7 +31,7 @@ class Control(NamedTuple):
     at_ns: int
     kind: Literal["ping", "pong"]
     size: int
-    by: Literal["remote", "local"]
+    by: Literal["remote"]
 
 
 @dataclass(slots=True)

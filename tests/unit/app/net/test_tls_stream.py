@@ -36,3 +36,22 @@ def test_how_the_peer_ended_it_is_known(tls_peer: Any, tmp_path: Path, ends: str
         return stream.ended_by_peer, stream.receive_clock, stream.late_ns, stream.tcp_info()
 
     assert asyncio.run(run()) == (told, "user", 0, None)
+
+
+def test_the_end_of_the_connection_has_its_time(tls_peer: Any, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("svc.test").configure_cert(context)
+
+    async def run() -> tuple[int, int]:
+        trust = await TrustStore(str(tmp_path / "ca.pem")).trust(TlsSettings())
+        peer = tls_peer(context, says=b"hi", ends="cut")
+        stream = await shake_hands(peer, parse_url("https://svc.test/"), trust, Trace(), Phases(CLOCK), CLOCK)
+        while await stream.receive():
+            pass
+        return stream.received_ns, peer.received_ns
+
+    told, arrived = asyncio.run(run())
+
+    assert told == arrived

@@ -175,6 +175,11 @@ def test_a_thread_that_dies_while_it_serves_nobody_fails_all_who_wait(tmp_path: 
         loop.run_until_complete(pending.future)
     loop.close()
     writer.close()
+    for thread in threading.enumerate():
+        if (
+            thread.name == "log-writer"
+        ):  # its death is told when it is dead, which must not be in the next test
+            thread.join(5)
 
     assert failure.value.reason == "io"
 

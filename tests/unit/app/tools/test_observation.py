@@ -287,3 +287,32 @@ def test_an_error_quotes_no_secret_of_the_call(arguments: dict[str, Any], messag
     content = error_content(REDACTOR, ToolError("invalid_arguments", f"{CANARY} is bad"), arguments)
 
     assert MASK.sub("", content["message"]) == message
+
+
+def test_a_fold_behind_a_line_without_a_colon_is_masked_as_the_header_before_it() -> None:
+    head = f"HTTP/1.1 200 OK\r\nSet-Cookie: sid=\r\nnocolon\r\n {CANARY}\r\nServer: x\r\n\r\n"
+
+    told = clean({"raw_head": {"text": head, "bytes": len(head), "truncated": False}})["raw_head"]["text"]
+
+    assert (CANARY in told, told.endswith("\r\nServer: x\r\n\r\n")) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "subprotocols",
+    [["v4.channel.k8s.io", f"base64url.bearer.authorization.k8s.io.{CANARY}"], ["access_token", CANARY]],
+)
+def test_a_token_among_the_subprotocols_is_masked_wherever_it_shows(subprotocols: list[str]) -> None:
+    data = {"subprotocol": subprotocols[1], "messages": [{"text": f"you are {CANARY}"}]}
+
+    event = redacted(
+        REDACTOR, "facts.measure.ws", {"subprotocols": subprotocols}, Outcome(ok=True, data=data), 0
+    )
+
+    assert CANARY not in str(event.arguments) + str(event.data)
+    assert event.arguments["subprotocols"][0] == subprotocols[0]
+
+
+def test_the_bulk_counts_trailers_and_interim_answers() -> None:
+    long = [["A", "x" * 1000]]
+
+    assert bulk_of({"trailers": long, "informational": [{"headers": long}]}) > 2000

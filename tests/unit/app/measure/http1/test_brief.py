@@ -169,3 +169,20 @@ def test_brief_of_a_failed_lookup_has_no_attempts(measure: Measure, script: Scri
     kept = brief(measure("http://gone.test/", script({}, {"gone.test": ["name_not_found"]})).data)
 
     assert ("attempts" in kept, "peer" in kept, kept["timings"]["connect_ms"]) == (False, False, None)
+
+
+def test_brief_cuts_whatever_a_target_can_make_long(data: dict[str, Any]) -> None:
+    long = [["A", "x" * 60_000]]
+    leaf = {**LEAF, "san": {"dns": [f"{number}.test" for number in range(500)]}}
+    tls = {"chain": [leaf], "verify": FAILED}
+
+    kept = brief(
+        {
+            **data,
+            "trailers": long,
+            "informational": [{"status": 103, "headers": long, "at_ms": 1.0}],
+            "tls": tls,
+        }
+    )
+
+    assert len(msgspec.json.encode(kept)) < 6000

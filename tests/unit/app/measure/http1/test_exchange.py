@@ -384,10 +384,18 @@ def test_the_blank_line_may_come_in_pieces(play: Play) -> None:
 def test_a_head_above_the_limit_is_too_large_although_its_end_is_there(play: Play) -> None:
     played = play(OK + b"A: b\r\nB: " + b"x" * HEAD_LIMIT + b"\r\n\r\n")
 
-    assert (played.failure, played.answer.status) == (("head", "too_large"), 200)
+    assert (played.failure, played.answer.status) == (("head", "too_large"), None)
+    assert (played.answer.partial.status, played.answer.partial.fields[0]) == (200, (b"A", b"b"))
 
 
 def test_a_body_behind_a_head_may_be_longer_than_the_limit_of_heads(play: Play) -> None:
     played = play(OK + b"Content-Length: 70000\r\n\r\n" + b"x" * 70_000)
 
     assert (played.failed, played.answer.body.received) == (None, 70_000)
+
+
+def test_a_head_of_too_many_fields_is_no_answer_and_keeps_the_first_of_them(play: Play) -> None:
+    played = play(OK + b"a: b\r\n" * 1001 + b"\r\n")
+
+    assert (played.failure, played.answer.status) == (("head", "too_large"), None)
+    assert (played.answer.partial.status, len(played.answer.partial.fields)) == (200, 1000)

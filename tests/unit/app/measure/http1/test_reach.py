@@ -51,7 +51,17 @@ def test_what_was_asked_for_becomes_typed() -> None:
         *(("connect_to", text) for text in ("svc.test", "svc.test:", ":80", "::1:80", "a:080", "a b:80", "")),
         *(
             ("source", text)
-            for text in ("localhost", "127.1", "fe80::1%lo", "127.0.0.1:80", "10.0.0.0/8", "")
+            for text in (
+                "localhost",
+                "127.1",
+                "fe80::1%lo",
+                "127.0.0.1:80",
+                "10.0.0.0/8",
+                "0.0.0.0",
+                "::",
+                "224.0.0.1",
+                "",
+            )
         ),
     ],
 )
@@ -60,3 +70,7 @@ def test_what_cannot_be_is_refused_by_its_name(field: str, value: str) -> None:
         reach(**{field: value})
 
     assert (caught.value.code, caught.value.field) == ("invalid_arguments", field)
+
+
+def test_a_mapped_source_is_the_ipv4_that_it_holds() -> None:
+    assert reach(source="::ffff:127.0.0.1").source == ip_address("127.0.0.1")

@@ -45,3 +45,24 @@ def test_a_redirect_is_followed_to_a_websocket(measure_ws: Measure, byte_server:
 
     assert [hop["http_status"] for hop in data["hops"]] == [302, 101]
     assert (data["target"]["scheme"], data["seen"]) == ("ws", 1)
+
+
+def test_only_the_first_sample_is_listened_to_also_when_it_opens_nothing(
+    measure_ws: Measure, byte_server: Any
+) -> None:
+    busy = [b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", "eof"]
+    server = byte_server([["read", *busy], ["upgrade", HELLO, BYE, "hang"]])
+
+    data = measure_ws(server.url.replace("http", "ws"), samples=2).data
+
+    assert (data["http_status"], data["seen"], data["stopped_by"]) == (503, 0, None)
+    assert [each["http_status"] for each in data["samples"]] == [503, 101]
+
+
+def test_each_sample_has_a_key_of_its_own(measure_ws: Measure, byte_server: Any) -> None:
+    server = byte_server([["upgrade", BYE, "hang"]])
+
+    measure_ws(server.url.replace("http", "ws"), samples=2)
+
+    first, second = ([line for line in each.split(b"\r\n") if b"-Key" in line] for each in server.requests)
+    assert first != second

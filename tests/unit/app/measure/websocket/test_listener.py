@@ -113,3 +113,13 @@ def test_a_connection_that_ends_while_our_close_is_unanswered_is_not_clean_and_n
 
     assert (outcome.error, outcome.data["stopped_by"]) == (None, "window")
     assert outcome.data["close"] == {"code": 1000, "reason": "", "by": "local", "clean": False}
+
+
+def test_a_close_behind_the_last_wanted_message_does_not_change_what_stopped_us(
+    measure_ws: Measure, byte_server: Any
+) -> None:
+    server = byte_server([["upgrade", b"\x81\x01a" + BYE, "hang"]])
+
+    data = measure_ws(server.url.replace("http", "ws"), max_messages=1).data
+
+    assert (data["stopped_by"], data["close"]["by"]) == ("count", "remote")

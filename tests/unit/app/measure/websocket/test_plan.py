@@ -58,3 +58,19 @@ def test_what_cannot_be_is_refused_by_its_name(arguments: dict[str, Any], field:
 def test_headers_that_unlock_metadata_are_refused() -> None:
     with pytest.raises(PolicyRefused):
         plan(headers={"Metadata-Flavor": "Google"})
+
+
+def test_an_observer_sends_no_secret_subprotocols() -> None:
+    with pytest.raises(ToolError) as caught:
+        plan(url="wss://127.0.0.1:1/", verify="observe", subprotocols=["access_token", "c4nary99"])
+
+    assert caught.value.field == "subprotocols"
+
+
+def test_every_connection_has_a_key_of_its_own() -> None:
+    handshake = plan().handshake
+    assert handshake.renew is not None
+
+    keys = {dict(handshake.renew(handshake.request).upgrade)["Sec-WebSocket-Key"] for _ in range(3)}
+
+    assert len(keys) == 3
