@@ -7,7 +7,7 @@ never rewritten; a line of a later version or of an unknown type is kept raw; an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -28,7 +28,7 @@ DamageReason = Literal[
 _PREFIX_BYTES: Final = 200
 _START: Final = b'{"type":"'
 _LF, _CR = b"\n\r"  # as numbers: looking for a number is several times faster than for a byte string
-_TYPES: Final = frozenset({"measured"})
+_TYPES: Final = frozenset(str(each.__struct_config__.tag) for each in get_args(Event))
 
 
 class Unstorable(FactsError, ValueError):
@@ -122,6 +122,14 @@ def _escaped(body: bytes) -> bytes:
 def head(seq: int, record_id: str, at: str) -> bytes:
     """The beginning of a line, up to and with the comma before the body's members."""
     return f'{{"v":{VERSION},"seq":{seq},"id":"{record_id}","at":"{at}",'.encode()
+
+
+def tail(record: Record) -> bytes:
+    """What follows the head of a stored line: the same bytes for the same event, whenever and as what it was stored."""
+    own = head(record.seq, record.id, record.at)
+    if record.raw.startswith(own):
+        return record.raw[len(own) :]
+    return storable(body(record.event))[:-1]  # written by another hand
 
 
 def line(seq: int, record_id: str, at: str, body: bytes) -> bytes:

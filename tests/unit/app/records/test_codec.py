@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import pytest
 
 from app.records.codec import (
@@ -21,8 +22,9 @@ from app.records.codec import (
     line,
     place_of,
     storable,
+    tail,
 )
-from app.records.events import Measured
+from app.records.events import Asserted, Checkpointed, Event, Measured, Retracted
 from app.records.ulid import ulid_value
 
 GOLDEN = Path(__file__).parents[3] / "golden"
@@ -34,12 +36,12 @@ def measured(data: dict[str, Any] | None = None, arguments: dict[str, Any] | Non
     return Measured("facts.measure.tcp", arguments or {}, AT, data, True, None)
 
 
-def stored(event: Measured) -> dict[str, Any]:
+def stored(event: Event) -> dict[str, Any]:
     decoded: dict[str, Any] = json.loads(line(1, f"o_{ULID}", AT, body(event)))
     return decoded
 
 
-GOLDEN_EVENTS = {
+GOLDEN_EVENTS: dict[str, Event] = {
     "measured-v1": Measured(
         "facts.measure.http",
         {"url": "http://127.0.0.1:8080/straße", "method": "GET"},
@@ -56,6 +58,52 @@ GOLDEN_EVENTS = {
         False,
         {"code": "refused", "phase": "connect", "message": "connection refused"},
     ),
+    "asserted-v1": Asserted(
+        "The service on port 8080 answers\u2028with 200.",
+        [
+            {
+                "type": "observation",
+                "observation_id": f"o_{ULID}",
+                "observed_at": "2026-09-22T08:14:03.471002Z",
+                "tool": "facts.measure.http",
+                "arguments": {"url": "http://127.0.0.1:8080/straße", "method": "GET"},
+                "ok": True,
+                "error": None,
+                "data": {"kind": "http", "http_status": 200},
+            },
+            {
+                "type": "claim",
+                "claim_id": "c_01K5Z9K2QX7T4BVWRM3P8QJHYA",
+                "asserted_at": "2026-09-22T08:10:00.000000Z",
+                "statement": "It listens.",
+                "observed_by": "agent",
+                "tags": [],
+            },
+            {"type": "note", "text": "Seen in the log: token=[redacted:parameter:0123abcd]"},
+        ],
+        "agent",
+        ["service", "größe"],
+        {"subject": "service"},
+        "the runbook",
+        "key-1",
+    ),
+    "asserted-least-v1": Asserted("It listens.", [], "agent", []),
+    "retracted-v1": Retracted("c_01K5Z9K2QX7T4BVWRM3P8QJHYG", "It was another port.", "operator"),
+    "retracted-by-nobody-v1": Retracted("c_01K5Z9K2QX7T4BVWRM3P8QJHYH", "Wrong.", None),
+    "checkpointed-v1": Checkpointed(
+        "claims",
+        2,
+        1234,
+        "4tf8CaF5+iIh+wbPoiFpmIzNv5tJxIyXfOVloXlstZI=",
+        "facts-mcp/p/claims\n"
+        "2\n"
+        "4tf8CaF5+iIh+wbPoiFpmIzNv5tJxIyXfOVloXlstZI=\n"
+        "bytes 1234\n"
+        "time 2026-09-22T08:15:01.000000Z\n"
+        "\n"
+        "— facts-mcp/p/claims "
+        "nDC1ysm2hIzI9ZgCjLVzGQb8fULDGWSxRztfF9MrozHvAG4PjhRX3DPDn/DeVXOBFIQ66rLrNuzLg61MvNo+JeQ3GQs=\n",
+    ),
 }
 
 
@@ -70,10 +118,45 @@ def test_a_golden_line_is_decoded_and_encoded_to_the_same_bytes(name: str) -> No
     assert line(record.seq, record.id, record.at, body(record.event)) == golden
 
 
-def test_a_line_of_a_later_version_is_kept_raw() -> None:
-    golden = (GOLDEN / "future-v2.jsonl").read_bytes()[:-1]
+def test_every_type_of_event_has_a_golden_line() -> None:
+    assert {type(event) for event in GOLDEN_EVENTS.values()} == set(get_args(Event))
+    assert {path.stem for path in GOLDEN.iterdir()} == {*GOLDEN_EVENTS, "future-v2", "asserted-v2"}
 
-    assert decode(golden) == Future(2, "measured", 9, "o_01K5Z9K2QX7T4BVWRM3P8QJHYF", golden)
+
+def test_what_was_not_said_is_left_out_of_a_claim_and_null_in_a_retraction() -> None:
+    members = {name: list(stored(event)) for name, event in GOLDEN_EVENTS.items()}
+
+    head_members = ["v", "seq", "id", "at", "type"]
+    assert members["asserted-least-v1"] == [*head_members, "statement", "evidence", "observed_by", "tags"]
+    assert members["asserted-v1"] == [
+        *members["asserted-least-v1"],
+        *["about", "source", "idempotency_key"],
+    ]
+    assert members["retracted-by-nobody-v1"] == members["retracted-v1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "future"),
+    [
+        ("future-v2", Future(2, "measured", 9, "o_01K5Z9K2QX7T4BVWRM3P8QJHYF", b"")),
+        ("asserted-v2", Future(2, "asserted", 6, "c_01K5Z9K2QX7T4BVWRM3P8QJHYN", b"")),
+    ],
+)
+def test_a_line_of_a_later_version_is_kept_raw(name: str, future: Future) -> None:
+    golden = (GOLDEN / f"{name}.jsonl").read_bytes()[:-1]
+
+    assert decode(golden) == msgspec.structs.replace(future, raw=golden)
+
+
+def test_the_tail_of_a_record_is_what_its_event_gives_whoever_wrote_the_line() -> None:
+    golden = (GOLDEN / "asserted-v1.jsonl").read_bytes()[:-1]
+    other = json.dumps(json.loads(golden), ensure_ascii=False, indent=1).replace("\n", " ").encode()
+    own, foreign = decode(golden), decode(other)
+
+    assert isinstance(own, Record)
+    assert isinstance(foreign, Record)
+    assert foreign.raw != own.raw
+    assert tail(own) == tail(foreign) == golden[len(head(own.seq, own.id, own.at)) :]
 
 
 def test_a_line_of_an_unknown_type_is_kept_raw() -> None:

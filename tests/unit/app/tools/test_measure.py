@@ -16,6 +16,7 @@ from app.clock import SystemClock
 from app.errors import ToolError
 from app.measure.kind import Bench, Kind, Limits, MeasureParams, Outcome
 from app.records.codec import Record
+from app.records.events import Measured
 from app.redact import Redactor
 from app.store.file import FileLog
 from app.tools.measure import Laboratory, measuring_tools
@@ -88,6 +89,7 @@ def test_an_observation_that_failed_is_stored_before_it_is_answered(tmp_path: Pa
     (line,) = lines(tmp_path, "check-out")
     assert (answer["stored"], answer["ok"], answer["observation_id"]) == (True, False, line.id)
     assert answer["error"] == {"code": "refused", "phase": "connect"}
+    assert isinstance(line.event, Measured)
     assert line.event.data == {"kind": "try", "extra": 1}
 
 
