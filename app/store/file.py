@@ -8,15 +8,19 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from app.clock import Clock
+from app.proofs.note import SigningKey
 from app.records.codec import storable
 from app.records.names import check_project
-from app.store.directory import DataDirectory, Mount, closing, open_file
+from app.store.directory import DataDirectory, Mount
 from app.store.faults import storage_error
 from app.store.files import Files
 from app.store.lines import read_lines
-from app.store.log import Damage, Line, LogName, Stored
+from app.store.log import Damage, Guard, Line, LogName, Stored
+from app.store.notary import Notary
 from app.store.pending import Pending
 from app.store.project import Project
+from app.store.segments import Segment, open_segments
+from app.store.signer import Signer
 from app.store.suspect import Report
 from app.store.writer import Writer
 
@@ -30,7 +34,8 @@ class FileLog:
 
     `report` is told of damage at the end of a log, on the writer's thread, when a project is opened. `mount`:
     "require" refuses to write where `data_dir` is not a mount point, so that a container without its volume
-    fails instead of forgetting. `lock_limit_seconds`: how long another server may hold a project.
+    fails instead of forgetting. `lock_limit_seconds`: how long another server may hold a project. With a `key`
+    checkpoints are signed. A file of observations that has `rotate_bytes` is sealed; 0: never.
     """
 
     def __init__(
@@ -43,20 +48,26 @@ class FileLog:
         randomness: Callable[[int], bytes] = os.urandom,
         report: Report | None = None,
         lock_limit_seconds: float = LOCK_LIMIT_SECONDS,
+        key: Callable[[], SigningKey] | None = None,
+        rotate_bytes: int = 0,
     ) -> None:
         self._files = files or Files()
         self._root = DataDirectory(data_dir, self._files, mount)
         self._clock = clock
         self._randomness = randomness
         self._report = report or _unreported
+        self._rotate_bytes = rotate_bytes
         self._known: set[str] = set()
-        self._writer = Writer(self._open, clock, int(lock_limit_seconds * 1e9), self._report)
+        self._notary = self._notary_with(key) if key else None
+        self._writer = Writer(self._open, clock, int(lock_limit_seconds * 1e9), self._report, self._notary)
 
-    async def append(self, project: str, log: LogName, prefix: str, body: bytes) -> Stored:
+    async def append(
+        self, project: str, log: LogName, prefix: str, body: bytes, guard: Guard | None = None
+    ) -> Stored:
         """Make one line durable; see `Log.append`. Many calls at once share a write and a sync."""
         if project not in self._known:
             self._check(project)
-        pending = Pending(project, log, prefix, storable(body), asyncio.get_running_loop())
+        pending = Pending(project, log, prefix, storable(body), asyncio.get_running_loop(), guard)
         self._writer.put(pending)
         return await pending.future
 
@@ -66,25 +77,45 @@ class FileLog:
         While another server is writing, its last line may be seen half and then counts as torn.
         """
         self._check(project)
-        relative = os.path.join("projects", project, "logs", f"{log}.jsonl")
+        place = self._root.place("projects", project, "logs", f"{log}.jsonl")
         try:
-            descriptor = self._open_to_read(project, log, self._root.place(relative))
-            if descriptor is None:
+            segments = open_segments(self._root, self._files, project, log)
+            if segments is None:
                 return
-            with closing(self._files, descriptor):
-                end = self._files.fstat(descriptor).st_size
-                yield from read_lines(
-                    lambda size, offset: self._files.pread(descriptor, size, offset), position, end, relative
-                )
+            try:
+                for segment in segments.segments:
+                    yield from self._read_segment(segment, position)
+            finally:
+                segments.close()
         except OSError as error:
-            raise storage_error(error, self._root.place(relative)) from error
+            raise storage_error(error, place) from error
+
+    def _read_segment(self, segment: Segment, position: int) -> Iterator[Line | Damage]:
+        begin = max(0, position - segment.start)
+        if segment.size and begin >= segment.size:
+            return
+
+        def read_at(size: int, offset: int) -> bytes:
+            return self._files.pread(segment.descriptor, size, offset)
+
+        for found in read_lines(read_at, begin, segment.size, segment.file):
+            yield Line(segment.start + found.position, found.record) if isinstance(found, Line) else found
 
     def close(self, seconds: float | None = None) -> None:
         """Accept nothing more, write and sync what waits, for at most `seconds`; call it from any thread.
 
-        What waits longer (for a lock, or for a disk that has stalled) gets StoreError("closed").
+        What waits longer (for a lock, or for a disk that has stalled) gets StoreError("closed"). The lines that no
+        checkpoint covers are signed first, if there is a key.
         """
-        self._writer.close(seconds)
+        begun_ns = self._clock.monotonic_ns()
+        if self._notary is not None:
+            self._notary.close(seconds)
+        spent = (self._clock.monotonic_ns() - begun_ns) / 1e9
+        self._writer.close(None if seconds is None else max(0.0, seconds - spent))
+
+    def _notary_with(self, key: Callable[[], SigningKey]) -> Notary:
+        signer = Signer(self._root, self._files, self._clock, key, self._report)
+        return Notary(signer, self, self._clock, self._report)
 
     def _check(self, project: str) -> None:
         check_project(project)
@@ -93,17 +124,15 @@ class FileLog:
         self._known.add(project)
 
     def _open(self, project: str) -> Project:
-        return Project(project, self._root, self._files, self._clock, self._randomness, self._report)
-
-    def _open_to_read(self, project: str, log: LogName, place: str) -> int | None:
-        directory = self._root.found("projects", project, "logs")
-        if directory is None:
-            return None
-        with closing(self._files, directory):
-            try:
-                return open_file(self._files, f"{log}.jsonl", os.O_RDONLY, directory, place)
-            except FileNotFoundError:
-                return None
+        return Project(
+            project,
+            self._root,
+            self._files,
+            self._clock,
+            self._randomness,
+            self._report,
+            self._rotate_bytes,
+        )
 
 
 def _unreported(_damage: Damage) -> None:

@@ -67,8 +67,16 @@ class Files:
     def link(self, name: str, new_name: str, parent: int) -> None:
         os.link(name, new_name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
 
+    def rename(self, name: str, new_name: str, parent: int) -> None:
+        """Give a file another name in its directory, in place of what has that name."""
+        os.rename(name, new_name, src_dir_fd=parent, dst_dir_fd=parent)
+
     def unlink(self, name: str, parent: int) -> None:
         os.unlink(name, dir_fd=parent)
+
+    def names(self, directory: int) -> list[str]:
+        """What stands in a directory."""
+        return os.listdir(directory)
 
     def is_mount(self, path: str) -> bool:
         return os.path.ismount(path)

@@ -13,6 +13,7 @@ from app.store.faults import storage_error
 from app.store.files import Files, read_exactly
 
 KEY_BYTES: Final = 32
+_PEM_BYTES: Final = 16 * 1024
 
 _TEMPORARY_NAME_BYTES: Final = 8
 
@@ -67,3 +68,22 @@ def _create(files: Files, name: str, directory: int, randomness: Callable[[int],
     finally:
         files.unlink(temporary, directory)
     files.fsync(directory)
+
+
+def read_seed(path: str) -> bytes:
+    """The 32 bytes of an Ed25519 key that lives elsewhere: as they are, or in a private key in PEM.
+
+    Raises OSError, and ValueError without a word of the content.
+    """
+    with open(path, "rb") as file:
+        content = file.read(_PEM_BYTES)
+    if len(content) == KEY_BYTES:
+        return content
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    with suppress(ValueError, TypeError):
+        key = load_pem_private_key(content, None)
+        if isinstance(key, Ed25519PrivateKey):
+            return key.private_bytes_raw()
+    raise ValueError("expected 32 bytes, or an Ed25519 private key in PEM without a password")

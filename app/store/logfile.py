@@ -23,20 +23,43 @@ class Written(NamedTuple):
     positions: list[int]
 
 
-class LogFile:
-    """`seq` and `ulid` are those of the last line that carries them; 0 and None when there is none."""
+class Sealed(NamedTuple):
+    """What the file that is appended to goes on from: where it begins in its log, and the last line before it."""
 
-    def __init__(self, files: Files, descriptor: int, name: LogName, file: str) -> None:
+    end: int = 0
+    seq: int = 0
+    ulid: int | None = None
+
+
+class LogFile:
+    """`seq` and `ulid` are those of the last line that carries them; 0 and None when there is none.
+
+    Positions that are given out are those of the log, in which sealed files come first.
+    """
+
+    def __init__(
+        self, files: Files, descriptor: int, name: LogName, file: str, sealed: Sealed | None = None
+    ) -> None:
         self.descriptor = descriptor
         self.name = name
         self.file = file
-        self.seq = 0
-        self.ulid: int | None = None
+        self.sealed = sealed or Sealed()
+        self.seq = self.sealed.seq
+        self.ulid = self.sealed.ulid
         self._files = files
         self._end = 0
         self._line_start = 0
         status = files.fstat(descriptor)
         self._identity = (status.st_dev, status.st_ino)
+
+    @property
+    def end(self) -> int:
+        """Where the next line goes; below 0 after a write of ours that failed, until `catch_up`."""
+        return self._end
+
+    def size(self) -> int:
+        """The size of the file now, asked only where it is not known."""
+        return self._end if self._end >= 0 else self._files.fstat(self.descriptor).st_size
 
     def is_at(self, status: os.stat_result) -> bool:
         """Whether this is the file that `status` describes."""
@@ -47,7 +70,7 @@ class LogFile:
         if size == self._end:
             return None
         if size < self._end:  # somebody cut the file: start over
-            self.seq, self._line_start = 0, 0
+            self.seq, self._line_start = self.sealed.seq, 0
         tail = read_tail(self._read_at, self._line_start, size)
         self._end, self._line_start = size, tail.line_start
         if tail.place is not None:
@@ -69,13 +92,20 @@ class LogFile:
         for line in lines:
             if position + len(line) > limit:
                 break
-            positions.append(position)
+            positions.append(self.sealed.end + position)
             position += len(line)
         if count == len(data):
             self._end = self._line_start = limit
         else:
             self._end = -1  # unlike any size: read again before the next write
         return Written(offset, data[:count], positions)
+
+    def end_line(self) -> None:
+        """Put the LF behind a last line that has none, so that the file can be sealed."""
+        if self._line_start != self._end:
+            if self._files.write(self.descriptor, b"\n") < 1:
+                raise self.shortfall(1)
+            self._end = self._line_start = self._end + 1
 
     def shortfall(self, missing: int) -> StoreError:
         """Why a write was short: the device has no room for the `missing` bytes, or did not say."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from app.errors import StoreError
-from app.store.log import LogName, Stored
+from app.errors import FactsError, StoreError
+from app.store.log import Guard, LogName, Stored
 
 
 class Pending:
     """One line that waits to become durable."""
 
-    __slots__ = ("future", "log", "loop", "outcome", "prefix", "project", "tail")
+    __slots__ = ("future", "guard", "log", "loop", "outcome", "prefix", "project", "tail")
 
     def __init__(
         self,
@@ -21,14 +21,16 @@ class Pending:
         prefix: str,
         tail: bytes,
         loop: asyncio.AbstractEventLoop,
+        guard: Guard | None = None,
     ) -> None:
         self.project = project
         self.log = log
         self.prefix = prefix
         self.tail = tail
         self.loop = loop
+        self.guard = guard
         self.future: asyncio.Future[Stored] = loop.create_future()
-        self.outcome: Stored | StoreError | None = None
+        self.outcome: Stored | FactsError | None = None
 
 
 def fail(waiting: Iterable[Pending], error: StoreError) -> None:

@@ -7,11 +7,11 @@ ids grow over all logs of the project; a file that is no longer at its path is n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal
 
 from app.clock import Clock, utc_text
-from app.errors import StoreError
+from app.errors import FactsError, StoreError
 from app.records.codec import head
 from app.records.ulid import UlidExhausted, next_ulid, ulid_texts
 from app.store import suspect
@@ -19,9 +19,10 @@ from app.store.directory import DataDirectory, closing, open_or_create
 from app.store.faults import storage_error
 from app.store.files import Files
 from app.store.lock import ProjectLock, prove_exclusive
-from app.store.log import LOGS, LogName, Stored
-from app.store.logfile import LogFile, Written
+from app.store.log import LOGS, Guard, LogName, Stored
+from app.store.logfile import LogFile, Sealed, Written
 from app.store.pending import Pending, fail
+from app.store.rotation import ROTATED, read_sealed, seal
 from app.store.suspect import Report
 
 _LOG_FLAGS: Final = os.O_RDWR | os.O_APPEND
@@ -50,6 +51,7 @@ class Project:
         clock: Clock,
         randomness: Callable[[int], bytes],
         report: Report,
+        rotate_bytes: int = 0,
     ) -> None:
         self.name = name
         self._root = root
@@ -57,6 +59,7 @@ class Project:
         self._clock = clock
         self._randomness = randomness
         self._report = report
+        self._rotate_bytes = rotate_bytes
         self._logs: dict[LogName, LogFile] = {}
         self._paths = {log: root.place("projects", name, "logs", f"{log}.jsonl") for log in LOGS}
         self._floor: int | None = None
@@ -90,12 +93,17 @@ class Project:
         wall_ns = self._clock.wall_ns()
         unsynced = []
         for log, theirs in by_log.items():
-            try:
-                unsynced.append(self._write_log(log, theirs, wall_ns))
-            except OSError as error:
-                fail(theirs, storage_error(error, self._paths[log]))
-            except StoreError as error:
-                fail(theirs, error)
+            failure = self._rotate(log)
+            if failure is not None:
+                fail(theirs, failure)
+                continue
+            for together in _rounds(theirs):
+                try:
+                    unsynced.append(self._write_round(log, together, wall_ns))
+                except OSError as error:
+                    fail(together, storage_error(error, self._paths[log]))
+                except StoreError as error:
+                    fail(together, error)
         return unsynced
 
     def end(self) -> None:
@@ -134,20 +142,29 @@ class Project:
         log = self._logs.get(name)
         path = self._paths[name]
         if log is None and not self._files.exists(path):
+            if not self._proven:  # a server may have died between sealing a file and beginning the next
+                self._raise_floor(self._sealed(name).ulid)
             return
         try:
             status = self._files.lstat(path)
-        except FileNotFoundError:
+        except FileNotFoundError:  # removed, or sealed by a server that died before it began the next
             self._forget(name)
+            self._raise_floor(self._sealed(name).ulid)
             return
         if log is None or not log.is_at(status):
             self._forget(name)
             log = self._open_log(name)
-        damage = log.catch_up(status.st_size)
+        self._catch_up(log, status.st_size)
+        self._raise_floor(log.ulid)
+
+    def _raise_floor(self, ulid: int | None) -> None:
+        if ulid is not None and (self._floor is None or ulid > self._floor):
+            self._floor = ulid
+
+    def _catch_up(self, log: LogFile, size: int) -> None:
+        damage = log.catch_up(size)
         if damage is not None:
             self._report(damage)
-        if log.ulid is not None and (self._floor is None or log.ulid > self._floor):
-            self._floor = log.ulid
 
     def _forget(self, name: LogName) -> None:
         gone = self._logs.pop(name, None)
@@ -160,11 +177,50 @@ class Project:
                 self._files, f"{name}.jsonl", _LOG_FLAGS, directory, self._paths[name]
             )
         relative = os.path.relpath(self._paths[name], self._root.path)
-        log = self._logs[name] = LogFile(self._files, descriptor, name, relative)
+        log = self._logs[name] = LogFile(self._files, descriptor, name, relative, self._sealed(name))
         return log
 
-    def _write_log(self, name: LogName, waiting: list[Pending], wall_ns: int) -> Unsynced:
+    def _sealed(self, name: LogName) -> Sealed:
+        """The end of the sealed files of a log; only observations have any."""
+        directory = self._root.found("projects", self.name, "logs") if name in ROTATED else None
+        if directory is None:
+            return Sealed()
+        with closing(self._files, directory):
+            return read_sealed(self._files, directory, name, self._paths[name])
+
+    def _rotate(self, name: LogName) -> StoreError | None:
+        """Seal a file that has grown to the limit; before the first write, for its lines are synced later."""
+        log = self._logs.get(name)
+        if not self._rotate_bytes or name not in ROTATED or log is None or log.end < self._rotate_bytes:
+            return None
+        if any(each.log == name for each in self.lock.text().suspect):
+            return None  # a range whose sync failed is still to be looked at where it was written
+        try:
+            with closing(self._files, self._root.made("projects", self.name, "logs")) as directory:
+                seal(self._files, directory, log)
+        except OSError as error:
+            return storage_error(error, f"{self._paths[name]} could not be sealed")
+        except StoreError as error:
+            return error
+        finally:
+            self._forget(name)  # whatever has its name now is opened anew
+        return None
+
+    def _write_round(self, name: LogName, waiting: list[Pending], wall_ns: int) -> Unsynced:
+        """Write what the guards admit; a line that stands already has to be synced too, for another may have died."""
         log = self._logs.get(name) or self._open_log(name)
+        self._catch_up(log, log.size())
+        for pending in waiting:
+            if pending.guard is not None:
+                _ask(pending, pending.guard)
+        standing = [pending for pending in waiting if isinstance(pending.outcome, Stored)]
+        unsynced = self._write_log(log, [pending for pending in waiting if pending.outcome is None], wall_ns)
+        unsynced.waiting += standing
+        return unsynced
+
+    def _write_log(self, log: LogFile, waiting: list[Pending], wall_ns: int) -> Unsynced:
+        if not waiting:
+            return Unsynced(log, Written(log.end, b"", []), [])
         at = _stored_time(wall_ns)
         ids = self._next_ids(waiting, wall_ns // 1_000_000)
         lines = [
@@ -176,7 +232,7 @@ class Project:
         for seq, (record_id, pending, position) in enumerate(
             zip(ids, waiting, written.positions, strict=False), log.seq + 1
         ):
-            pending.outcome = Stored(seq, record_id, at, name, position)
+            pending.outcome = Stored(seq, record_id, at, log.name, position)
         log.seq += whole
         if whole < len(waiting):
             fail(waiting[whole:], log.shortfall(sum(map(len, lines[whole:]))))
@@ -192,6 +248,27 @@ class Project:
             raise StoreError("read_only", str(error)) from error
         self._floor = first + len(waiting) - 1
         return [f"{pending.prefix}_{text}" for pending, text in zip(waiting, texts, strict=True)]
+
+
+def _rounds(waiting: Sequence[Pending]) -> Iterator[list[Pending]]:
+    """Those who wait, parted so that no two of a round are about the same thing."""
+    while waiting:
+        now: list[Pending] = []
+        later: list[Pending] = []
+        taken: set[bytes] = set()
+        for pending in waiting:
+            keys = pending.guard.keys if pending.guard else frozenset()
+            (later if taken & keys else now).append(pending)
+            taken |= keys
+        yield now
+        waiting = later
+
+
+def _ask(pending: Pending, guard: Guard) -> None:
+    try:
+        pending.outcome = guard.decide()
+    except FactsError as error:
+        pending.outcome = error
 
 
 def _stored_time(wall_ns: int) -> str:

@@ -18,6 +18,7 @@ from app.errors import StoreError
 from app.store import suspect
 from app.store.faults import storage_error
 from app.store.log import Damage, LogName
+from app.store.notary import Notary
 from app.store.pending import Pending, fail, refuse, settle
 from app.store.project import Project, Unsynced
 from app.store.suspect import Report
@@ -46,12 +47,18 @@ class Writer:
     """One thread that writes for the whole process; it starts with the first append."""
 
     def __init__(
-        self, open_project: Callable[[str], Project], clock: Clock, lock_limit_ns: int, report: Report
+        self,
+        open_project: Callable[[str], Project],
+        clock: Clock,
+        lock_limit_ns: int,
+        report: Report,
+        notary: Notary | None = None,
     ) -> None:
         self._open_project = open_project
         self._clock = clock
         self._lock_limit_ns = lock_limit_ns
         self._report = report
+        self._notary = notary
         self._queue: queue.SimpleQueue[Pending | None] = queue.SimpleQueue()
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -202,6 +209,9 @@ class Writer:
             self._sync(project, batch)
 
     def _sync(self, project: Project, batch: Unsynced) -> None:
+        if reason := self._unsyncable.get((project.name, batch.log.name)):
+            fail(batch.waiting, StoreError("read_only", reason))
+            return  # after a failed sync the kernel may call the next one a success
         try:
             batch.log.sync()
         except OSError as error:
@@ -210,7 +220,12 @@ class Writer:
             self._unsyncable[project.name, batch.log.name] = (
                 f"{failure.message}; nothing more is written to it until this server is started again"
             )
+            if self._notary:
+                self._notary.could_not_sync(project.name, batch.log.name)
             suspect.note(project.lock, batch.log, batch.written, self._report)
+            return
+        if self._notary and batch.written.positions:
+            self._notary.wrote(project.name, batch.log.name, len(batch.written.positions))
 
     def _give_up(self, name: str, error: StoreError) -> None:
         fail(self._waiting[name], error)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.clock import SystemClock
-from app.errors import StoreError
+from app.errors import StoreError, ToolError
 from app.records.codec import Record, body
 from app.records.events import Measured
 from app.store.file import FileLog
@@ -52,6 +54,65 @@ async def main():
 
 
 asyncio.run(main())
+log.close()
+"""
+
+CLAIMANT = """
+import asyncio, sys
+from app.clock import SystemClock
+from app.records.codec import body
+from app.records.events import Asserted
+from app.recall.projection import VERSION, row
+from app.store.directory import DataDirectory
+from app.store.file import FileLog
+from app.store.files import Files
+from app.store.index import Recipe
+from app.store.registry import Registry
+from app.tools.recall_guards import NotTwice
+
+log = {open}
+files = Files()
+root = DataDirectory(sys.argv[1], files)
+registry = Registry(log, root, files, Recipe("words", VERSION, row), print, print)
+
+
+async def one(statement):
+    event = Asserted(statement, [], "me", [])
+    line = body(event)
+    stored = await log.append("p", "claims", "c", line, NotTwice(registry, "p", event, line))
+    print(stored.id, stored.created, statement, flush=True)
+
+
+async def main():
+    for number in range(int(sys.argv[3])):
+        await asyncio.gather(*(one(each) for each in (f"same {{number}}", f"{{sys.argv[2]}} {{number}}", "same 0")))
+
+
+asyncio.run(main())
+registry.close()
+log.close()
+"""
+
+STOPPER = """
+import asyncio, signal, sys, threading
+from app.clock import SystemClock
+from app.records.codec import body
+from app.records.events import Measured
+from app.store.file import FileLog
+
+log = {open}
+
+
+class Stop:
+    keys = frozenset()
+
+    def decide(self):
+        print("held", flush=True)
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+
+
+event = Measured("t", {{"number": 7}}, "2026-09-22T08:14:03.000000Z", None, True, None)
+print(asyncio.run(log.append("p", "observations", "o", body(event), Stop())).seq, flush=True)
 log.close()
 """
 
@@ -97,8 +158,14 @@ def records(log: Log, project: str = "p") -> list[Record]:
     ]
 
 
-def server(backend: str, path: Path, name: str, count: int) -> subprocess.Popen[str]:
-    program = PROGRAM.format(open=OPEN[backend])
+def number_of(record: Record) -> Any:
+    """The number with which `text` made this line."""
+    assert isinstance(record.event, Measured)
+    return record.event.arguments["number"]
+
+
+def server(backend: str, path: Path, name: str, count: int, program: str = PROGRAM) -> subprocess.Popen[str]:
+    program = program.format(open=OPEN[backend])
     command = [sys.executable, "-c", program, str(path), name, str(count)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
@@ -111,10 +178,7 @@ def test_what_is_acknowledged_is_read_back_in_order(open_log: Open) -> None:
     assert [(record.seq, record.id, record.at) for record in records(log)] == [
         (one.seq, one.id, one.at) for one in stored
     ]
-    events = [record.event for record in records(log)]
-    assert [each.arguments for each in events if isinstance(each, Measured)] == [
-        {"number": n} for n in range(20)
-    ]
+    assert [number_of(record) for record in records(log)] == list(range(20))
 
 
 def test_each_acknowledgement_says_where_its_line_begins(open_log: Open) -> None:
@@ -231,3 +295,108 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(
     known = {(record.seq, record.id) for record in records(open_log())}
     assert {(int(seq), identity) for seq, identity, *_ in whole} <= known
     assert stored.seq == max(seq for seq, _ in known) == len(known)
+
+
+class Once:
+    """Lets a line with this number in only where none stands; keeps how often it was asked."""
+
+    def __init__(self, log: Log, number: int, refusal: ToolError | None = None) -> None:
+        self.keys = frozenset([f"number {number}".encode()])
+        self.asked = 0
+        self._log = log
+        self._number = number
+        self._refusal = refusal
+
+    def decide(self) -> Stored | None:
+        """The line that stands, or None."""
+        self.asked += 1
+        if self._refusal is not None:
+            raise self._refusal
+        for found in self._log.read("p", "observations"):
+            if isinstance(found, Line) and isinstance(found.record, Record):
+                record = found.record
+                if number_of(record) == self._number:
+                    return Stored(
+                        record.seq, record.id, record.at, "observations", found.position, created=False
+                    )
+        return None
+
+
+def guarded(log: Log, guards: list[Once], numbers: list[int]) -> list[Stored | BaseException]:
+    async def together() -> list[Stored | BaseException]:
+        calls = [
+            log.append("p", "observations", "o", text(number), guard)
+            for number, guard in zip(numbers, guards, strict=True)
+        ]
+        return list(await asyncio.gather(*calls, return_exceptions=True))
+
+    return asyncio.run(together())
+
+
+def test_two_equal_appends_at_once_are_one_line(open_log: Open) -> None:
+    log = open_log()
+
+    one, other = guarded(log, [Once(log, 1), Once(log, 1)], [1, 1])
+
+    assert isinstance(one, Stored)
+    assert isinstance(other, Stored)
+    assert (one.created, other.created) == (True, False)
+    assert (one.id, one.seq, one.at, one.position) == (other.id, other.seq, other.at, other.position)
+    assert [record.id for record in records(log)] == [one.id]
+
+
+def test_an_append_equal_to_the_line_of_another_server_is_no_line(open_log: Open) -> None:
+    (first,) = appended(open_log())
+    log = open_log()
+
+    (again,) = guarded(log, [Once(log, 0)], [0])
+
+    assert isinstance(again, Stored)
+    assert (again.created, again.id, len(records(log))) == (False, first.id, 1)
+
+
+def test_appends_that_share_keys_and_others_are_all_answered_in_order(open_log: Open) -> None:
+    log = open_log()
+    numbers = [1, 2, 1, 3, 2, 1]
+
+    stored = guarded(log, [Once(log, number) for number in numbers], numbers)
+
+    assert [one.created for one in stored if isinstance(one, Stored)] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert [number_of(record) for record in records(log)] == [1, 2, 3]
+    assert [record.seq for record in records(log)] == [1, 2, 3]
+
+
+def test_a_guard_that_refuses_refuses_its_own_line_alone(open_log: Open) -> None:
+    log = open_log()
+    refusal = ToolError("conflict", "no")
+    guards = [Once(log, 1), Once(log, 2, refusal), Once(log, 3)]
+
+    stored = guarded(log, guards, [1, 2, 3])
+
+    assert stored[1] is refusal
+    assert [one.seq for one in stored if isinstance(one, Stored)] == [1, 2]
+    assert ([guard.asked for guard in guards], len(records(log))) == ([1, 1, 1], 2)
+
+
+def test_a_server_stopped_while_it_writes_locks_the_others_out_until_it_goes_on(
+    backend: str, open_log: Open, tmp_path: Path
+) -> None:
+    holder = server(backend, tmp_path, "", 0, STOPPER)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
+
+    with pytest.raises(StoreError) as failure:
+        appended(open_log(lock_limit_seconds=0.05))
+    holder.send_signal(signal.SIGCONT)
+    answer = holder.communicate(timeout=60)[0]
+
+    assert (failure.value.reason, f"process {holder.pid} " in failure.value.message) == ("locked", True)
+    assert (answer, holder.returncode, appended(open_log())[0].seq) == ("1\n", 0, 2)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.recall.projection import row
+from app.records.claims import Search
 from app.records.codec import body, line
-from app.records.events import Measured
+from app.records.events import Asserted, Measured, Retracted
 from app.records.ulid import ulid_text
+from app.store.directory import DataDirectory
 from app.store.file import FileLog
-from app.store.log import LogName, Stored
+from app.store.files import Files
+from app.store.index import ClaimIndex, Recipe
+from app.store.index_search import page
+from app.store.log import Damage, LogName, Stored
 
 Outcome = Stored | BaseException
 
@@ -64,3 +71,64 @@ def place(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return put
+
+
+@pytest.fixture
+def claim() -> Callable[..., bytes]:
+    """`claim(7, "words", tags=, at=, …)`: the line of a claim with this number as `seq` and as ULID."""
+
+    def make(
+        number: int, statement: str = "a claim", *, at: str = "2026-09-22T08:14:03.000000Z", **members: Any
+    ) -> bytes:
+        event = Asserted(
+            **{"statement": statement, "evidence": [], "observed_by": "me", "tags": [], **members}
+        )
+        return line(number, f"c_{ulid_text(number)}", at, body(event))
+
+    return make
+
+
+@pytest.fixture
+def retraction() -> Callable[[int, int], bytes]:
+    """`retraction(8, 7)`: the line with number 8 that takes claim 7 back."""
+
+    def make(number: int, of: int) -> bytes:
+        event = Retracted(f"c_{ulid_text(of)}", "wrong", None)
+        return line(number, f"r_{ulid_text(number)}", "2026-09-22T08:14:04.000000Z", body(event))
+
+    return make
+
+
+@pytest.fixture
+def open_index(tmp_path: Path) -> Iterator[Callable[..., ClaimIndex]]:
+    """`open_index(files=, tokenizer=, version=, report=, progress=)`: project `p` of the test's directory."""
+    opened: list[ClaimIndex] = []
+
+    def make(
+        *,
+        files: Files | None = None,
+        tokenizer: str = "words",
+        version: str = "1",
+        report: Callable[[Damage], None] = print,
+        progress: Callable[[str, int, int], None] = print,
+    ) -> ClaimIndex:
+        device = files or Files()
+        root = DataDirectory(str(tmp_path), device)
+        opened.append(ClaimIndex("p", root, device, Recipe(tokenizer, version, row), report, progress))
+        return opened[-1]
+
+    yield make
+    for index in opened:
+        index.close()
+
+
+@pytest.fixture
+def numbers() -> Callable[..., list[int]]:
+    """`numbers(index, **search)`: the claims that are found, by their numbers, after catching up."""
+
+    def find(index: ClaimIndex, **search: Any) -> list[int]:
+        assert index.catch_up().is_current
+        found = index.read(lambda connection: page(connection, Search(**search), None, 1000))
+        return [int.from_bytes(hit.ulid, "big") for hit in found.hits]
+
+    return find

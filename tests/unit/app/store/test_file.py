@@ -21,7 +21,7 @@ from app.records.codec import Record, Unstorable
 from app.records.names import BadProjectName
 from app.records.ulid import LAST, ulid_text, ulid_value
 from app.store.file import FileLog
-from app.store.log import Damage, Line, LogName, Stored
+from app.store.log import LOGS, Damage, Line, LogName, Stored
 from app.store.scripted import ScriptedFiles
 from app.store.writer import OPEN_PROJECTS
 
@@ -596,6 +596,94 @@ def test_a_write_cut_anywhere_loses_nothing_that_was_acknowledged(
 
     acknowledged = [outcome.seq for outcome in outcomes if isinstance(outcome, Stored)]
     assert (acknowledged, seqs(log)) == ([1, 2], [1, 2])
+
+
+@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize(
+    ("script", "outcomes", "kept"),
+    [
+        pytest.param(
+            {"write": [None, OSError(errno.ENOSPC, "full")]}, ["stored", "no_space", "stored"], 2, id="full"
+        ),
+        pytest.param(
+            {"write": [None, OSError(errno.EIO, "broken")]}, ["stored", "io", "stored"], 2, id="broken"
+        ),
+        pytest.param(
+            {"write": [None, 0], "free_bytes": [0]}, ["stored", "no_space", "stored"], 2, id="nothing taken"
+        ),
+        pytest.param(
+            {"write": [None, 30], "free_bytes": [0]}, ["stored", "no_space", "stored"], 2, id="a piece taken"
+        ),
+        pytest.param(
+            {"fdatasync": [None, OSError(errno.EIO, "lost")]},
+            ["stored", "io", "read_only"],
+            2,
+            id="not synced",
+        ),
+    ],
+)
+def test_every_log_is_as_durable_as_the_others(
+    open_log: Callable[..., FileLog],
+    append: Append,
+    name: LogName,
+    script: dict[str, Any],
+    outcomes: list[str],
+    kept: int,
+) -> None:
+    log = open_log(files=ScriptedFiles(**script))
+
+    answers = [append(log, log_name=name)[0] for _ in range(3)]
+
+    assert [getattr(answer, "reason", "stored") for answer in answers] == outcomes
+    assert seqs(log, name) == list(range(1, kept + 1))
+
+
+class Stands:
+    """A guard that always answers with a line that stands already."""
+
+    keys: frozenset[bytes] = frozenset()
+
+    def decide(self) -> Stored | None:
+        return Stored(1, "c_x", "then", "claims", 0, created=False)
+
+
+@pytest.mark.parametrize("error", [None, OSError(errno.EIO, "lost")], ids=["synced", "not synced"])
+def test_a_line_that_stands_is_synced_before_it_is_answered(
+    open_log: Callable[..., FileLog], measured: bytes, error: OSError | None
+) -> None:
+    device = ScriptedFiles(fdatasync=[error])
+    log = open_log(files=device)
+
+    async def ask() -> list[Any]:
+        call = log.append("p", "claims", "c", measured, Stands())
+        return list(await asyncio.gather(call, return_exceptions=True))
+
+    (answer,) = asyncio.run(ask())
+
+    assert (device.calls["fdatasync"], device.calls["write"]) == (1, 0)
+    assert answer == Stands().decide() if error is None else failures([answer]) == [("io",)]
+
+
+def test_after_a_failed_sync_nothing_of_the_same_batch_is_called_durable(
+    open_log: Callable[..., FileLog], measured: bytes
+) -> None:
+    class Admits:
+        keys = frozenset([b"the same"])
+
+        def decide(self) -> None:
+            return None
+
+    device = ScriptedFiles(lock=[BlockingIOError()] * 10, fdatasync=[OSError(errno.EIO, "lost")])
+    log = open_log(files=device)
+
+    async def ask() -> list[Any]:
+        calls = [log.append("p", "claims", "c", measured, Admits()) for _ in range(3)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    answers = asyncio.run(ask())
+
+    assert failures(answers) == [("io",), ("read_only",), ("read_only",)]
+    assert (device.calls["fdatasync"], device.calls["write"]) == (1, 3)
 
 
 def test_after_a_failed_sync_the_log_is_read_only_and_the_others_are_not(

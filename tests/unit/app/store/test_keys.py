@@ -11,9 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
 from app.errors import StoreError
-from app.store.keys import load_or_create_key
+from app.store.keys import load_or_create_key, read_seed
 from app.store.scripted import ScriptedFiles, Step
 
 ROOT = Path(__file__).parents[4]
@@ -111,3 +119,39 @@ def test_a_required_volume_must_be_there_for_a_key(tmp_path: Path) -> None:
         load_or_create_key(str(tmp_path), mount="require")
 
     assert failure.value.reason == "no_volume"
+
+
+def pem(key: Ed25519PrivateKey, password: bytes | None = None) -> bytes:
+    encryption = BestAvailableEncryption(password) if password else NoEncryption()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
+
+
+def test_a_key_that_lives_elsewhere_is_read_as_bytes_and_as_pem(tmp_path: Path) -> None:
+    key = Ed25519PrivateKey.from_private_bytes(b"\x07" * 32)
+    (tmp_path / "raw").write_bytes(b"\x07" * 32)
+    (tmp_path / "pem").write_bytes(pem(key))
+
+    assert read_seed(str(tmp_path / "raw")) == read_seed(str(tmp_path / "pem")) == b"\x07" * 32
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"secret" * 6, id="another length"),
+        pytest.param(pem(Ed25519PrivateKey.from_private_bytes(b"\x07" * 32), b"pw"), id="behind a password"),
+        pytest.param(b"-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n", id="no PEM inside"),
+        pytest.param(
+            ec.generate_private_key(ec.SECP256R1()).private_bytes(
+                Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+            ),
+            id="a key of another kind",
+        ),
+    ],
+)
+def test_what_is_no_key_is_refused_without_a_word_of_it(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "key").write_bytes(content)
+
+    with pytest.raises(ValueError, match="expected 32 bytes") as refused:
+        read_seed(str(tmp_path / "key"))
+    assert "secret" not in str(refused.value)

@@ -11,6 +11,10 @@ def test_the_logs_of_a_project_are_these() -> None:
     assert LOGS == ("observations", "claims", "documents", "checkpoints")
 
 
+def test_an_acknowledgement_is_of_a_new_line_unless_it_says_otherwise() -> None:
+    assert Stored(1, "o_x", "now", "claims", 0).created
+
+
 @pytest.mark.parametrize(
     ("value", "member"),
     [(Stored(1, "o_x", "now", "claims", 0), "seq"), (Damage("file", 0, 1, "torn"), "offset")],

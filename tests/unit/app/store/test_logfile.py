@@ -71,6 +71,19 @@ def test_a_piece_is_found_again_before_the_next_write(opened: Open, lines: Lines
     assert log.catch_up(size) is None
 
 
+def test_the_size_is_asked_only_where_it_is_not_known(opened: Open, tmp_path: Path) -> None:
+    log = opened(b"ab\n", ScriptedFiles(write=[None, 2]))
+    log.catch_up(3)
+    sizes = [log.size()]
+    log.write([b"cd\n"])
+    with (tmp_path / "f").open("ab") as file:
+        file.write(b"others\n")
+    sizes.append(log.size())
+    log.write([b"ef\n"])
+
+    assert ([*sizes, log.size()], log.end) == ([3, 6, 15], -1)
+
+
 def test_a_file_that_shrinks_while_it_is_read_is_an_error(opened: Open) -> None:
     with pytest.raises(StoreError) as failure:
         opened(b"x\n").catch_up(5000)

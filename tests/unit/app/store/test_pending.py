@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.errors import StoreError
+from app.errors import StoreError, ToolError
 from app.store.log import Stored
 from app.store.pending import Pending, fail, refuse, settle
 
@@ -30,6 +30,27 @@ def test_outcomes_reach_those_who_wait() -> None:
     first, second = asyncio.run(both())
 
     assert (first, repr(second)) == (STORED, repr(StoreError("io", "broken")))
+
+
+def test_what_a_guard_refused_is_raised_as_it_is() -> None:
+    refusal = ToolError("conflict", "twice")
+
+    async def wait() -> None:
+        refused = pending(asyncio.get_running_loop())
+        refused.outcome = refusal
+        settle([refused])
+        await refused.future
+
+    with pytest.raises(ToolError) as failure:
+        asyncio.run(wait())
+    assert failure.value is refusal
+
+
+def test_an_append_has_no_guard_unless_it_is_given_one() -> None:
+    loop = asyncio.new_event_loop()
+
+    assert pending(loop).guard is None
+    loop.close()
 
 
 def test_an_append_without_an_outcome_is_a_failure() -> None:

@@ -1,0 +1,122 @@
+"""The checkpoints of a project as they stand in their log: which are believed, and what is wrong with the others."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple, get_args
+
+from app.proofs.note import BadNote, Checkpoint, open_note
+from app.records.codec import Record
+from app.records.events import Checkpointed
+from app.store.directory import DataDirectory
+from app.store.files import Files
+from app.store.lines import read_lines
+from app.store.log import Damage, LogName
+from app.store.segments import open_segments
+from app.store.signer import origin
+
+FaultKind = Literal[
+    "altered",
+    "reordered",
+    "inserted",
+    "removed",
+    "truncated",
+    "order",
+    "tile",
+    "checkpoint_altered",
+    "checkpoint_removed",
+]
+FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
+
+
+class Fault(NamedTuple):
+    """Something that is not as it was signed or written.
+
+    Lines count from 1, `last` included; bytes are [begin, end) of the log. None: the place is not known.
+    """
+
+    kind: FaultKind
+    message: str
+    first: int | None = None
+    last: int | None = None
+    begin: int | None = None
+    end: int | None = None
+
+
+class Kept(NamedTuple):
+    """A checkpoint that bears the right signature; `where` says which one, for messages."""
+
+    checkpoint: Checkpoint
+    where: str
+
+
+class Chain(NamedTuple):
+    """The checkpoints of all logs of a project, by log and in the order of their sizes, and their own faults."""
+
+    kept: dict[str, list[Kept]]
+    faults: list[Fault]
+
+
+def read_chain(root: DataDirectory, files: Files, project: str, public: bytes | None) -> Chain:
+    """What `checkpoints.jsonl` holds; without a key nothing of it is believed. Raises OSError and StoreError."""
+    chain = Chain({}, [])
+    expected = 1
+    for position, number, record in _records(root, files, project, chain.faults):
+        if record.seq != expected:
+            missing = f"checkpoint {expected} should stand here, and {record.seq} does"
+            chain.faults.append(Fault("checkpoint_removed", missing, number, number, position))
+        expected = record.seq + 1
+        event = record.event
+        if not isinstance(event, Checkpointed):
+            chain.faults.append(
+                Fault("checkpoint_altered", "this is no checkpoint", number, number, position)
+            )
+            continue
+        checkpoint = _believed(project, event, public)
+        if isinstance(checkpoint, str):
+            chain.faults.append(Fault("checkpoint_altered", checkpoint, number, number, position))
+            continue
+        earlier = chain.kept.setdefault(event.log, [])
+        if earlier and checkpoint.size <= earlier[-1].checkpoint.size:
+            chain.faults.append(
+                Fault(
+                    "checkpoint_altered", "it is for no more lines than one before", number, number, position
+                )
+            )
+            continue
+        earlier.append(Kept(checkpoint, f"checkpoint {record.seq}"))
+    return chain
+
+
+def _records(
+    root: DataDirectory, files: Files, project: str, faults: list[Fault]
+) -> Iterator[tuple[int, int, Record]]:
+    log: LogName = "checkpoints"
+    segments = open_segments(root, files, project, log)
+    if segments is None:
+        return
+    try:
+        found_lines = read_lines(segments.read_at, 0, segments.end, segments.segments[0].file)
+        for number, found in enumerate(found_lines, 1):
+            if isinstance(found, Damage):
+                message = f"this is no line of a log: {found.reason}"
+                faults.append(Fault("checkpoint_altered", message, number, number, found.offset))
+            elif isinstance(found.record, Record):
+                yield found.position, number, found.record
+    finally:
+        segments.close()
+
+
+def _believed(project: str, event: Checkpointed, public: bytes | None) -> Checkpoint | str:
+    """What the note says, or why it is not believed."""
+    if public is None:
+        return "there is no key to check it with"
+    try:
+        signed = open_note(event.note, public)
+    except BadNote as error:
+        return str(error)
+    told = (origin(project, event.log), event.size, event.position, event.root)
+    if told != (signed.origin, signed.size, signed.position, b64encode(signed.root).decode()):
+        return "the line does not say what its note says"
+    return signed
