@@ -16,11 +16,13 @@ from app.mcp.catalog import Identity, ToolFace
 from app.mcp.peer import Peer
 from app.measure import kinds
 from app.measure.kind import Limits
+from app.recall.age import Witness
 from app.redact import Redactor
 from app.settings import Settings
 from app.telemetry import Journal
 from app.tools.measure import Laboratory, measuring_tools
 from app.tools.observation import error_content
+from app.tools.recall import Archive, recall_tools
 from app.tools.tool import Context, Tool, validate, wire_name
 from app.transport.stdio import Wire, serve
 from policy import Policy, PolicyError
@@ -29,10 +31,13 @@ from policy.budget import Budget, Rate
 if TYPE_CHECKING:
     from app.net.dialer import Dialer
     from app.net.sockets import SocketNetwork
+    from app.proofs.note import SigningKey
     from app.store.file import FileLog
     from app.store.log import Damage
+    from app.store.registry import Registry
+    from app.store.signer import Signer
 
-CLOSE_SECONDS = 0.3
+CLOSE_SECONDS = 1.0
 INSTRUCTIONS = """\
 Measures network services and stores each observation with its time, failures included. It reports what was seen and \
 never judges it: ok says only that the observation could be taken. {policy} What lies outside is refused with \
@@ -92,12 +97,48 @@ class Application:
         """Make durable what waits and let go of the files; a lock that is held or a stalled disk ends that."""
         if "log" in self.__dict__:
             self.log.close(CLOSE_SECONDS)
+        if "registry" in self.__dict__:
+            self.registry.close()
 
     @cached_property
     def laboratory(self) -> Laboratory:
         """What measurements are taken and kept with."""
         limits = Limits(self.settings.max_redirects, self.settings.http_methods)
-        return Laboratory(self.dialer, self.clock, self.redactor, self.log, limits)
+        return Laboratory(self.dialer, self.clock, self.redactor, self.log, limits, self.witness)
+
+    @cached_property
+    def archive(self) -> Archive:
+        """What claims are kept with and found again."""
+        settings = self.settings
+        return Archive(
+            self.registry,
+            self.clock,
+            self.redactor,
+            self.witness,
+            settings.default_stale_seconds,
+            settings.text_index,
+            self._advertised,
+        )
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The logs with the indexes of their claims."""
+        from app.recall.projection import VERSION as PROJECTION
+        from app.recall.projection import row
+        from app.store.directory import DataDirectory
+        from app.store.files import Files
+        from app.store.index import Recipe
+        from app.store.registry import Registry
+
+        settings, files = self.settings, Files()
+        root = DataDirectory(settings.data_dir, files, settings.data_mount)
+        recipe = Recipe(settings.text_index, PROJECTION, row)
+        return Registry(self.log, root, files, recipe, self._report, self._progress)
+
+    @cached_property
+    def witness(self) -> Witness:
+        """What this process saw itself, and when."""
+        return Witness()
 
     @cached_property
     def dialer(self) -> Dialer:
@@ -143,19 +184,54 @@ class Application:
         from app.store.file import FileLog
 
         settings = self.settings
-        return FileLog(settings.data_dir, self.clock, mount=settings.data_mount, report=self._report)
+        return FileLog(
+            settings.data_dir,
+            self.clock,
+            mount=settings.data_mount,
+            report=self._report,
+            key=self.signing_key,
+            rotate_bytes=settings.rotate_bytes,
+        )
+
+    def signing_key(self) -> SigningKey:
+        """The key of checkpoints: the operator's, or the one of the data directory, made with the first checkpoint."""
+        from app.proofs.note import SigningKey
+        from app.store.keys import load_or_create_key, read_seed
+
+        settings = self.settings
+        if settings.signing_key_file is not None:
+            return SigningKey(read_seed(settings.signing_key_file))
+        return SigningKey(load_or_create_key(settings.data_dir, name="signing", mount=settings.data_mount))
+
+    def signer(self) -> Signer:
+        """Signs checkpoints by hand."""
+        from app.store.directory import DataDirectory
+        from app.store.files import Files
+        from app.store.signer import Signer
+
+        root = DataDirectory(self.settings.data_dir, Files(), self.settings.data_mount)
+        return Signer(root, Files(), self.clock, self.signing_key, self._report)
 
     def _report(self, damage: Damage) -> None:
         place = (
             f"{damage.file} at byte {damage.offset}, {damage.length} bytes" if damage.length else damage.file
         )
         ending = "; kept as it is, and served around" if damage.length else ""
-        self.journal.note("warning", "damage", message=f"{place}: {damage.reason}{ending}")
+        detail = f": {damage.detail}" if damage.detail else ""
+        self.journal.note("warning", "damage", message=f"{place}: {damage.reason}{detail}{ending}")
+
+    def _progress(self, project: str, position: int, of: int) -> None:
+        self.journal.note("info", "index", project=project, position=position, of=of)
+
+    def _advertised(self, name: str) -> str:
+        return wire_name(name, self.settings.tool_names)
 
     def _toolbox(self) -> tuple[Tool, ...]:
-        if "measure" not in self.settings.toolsets:
-            return ()
-        return measuring_tools(kinds(), lambda: self.laboratory, self.policy_sentence)
+        measuring, recall = (name in self.settings.toolsets for name in ("measure", "recall"))
+        return (
+            *(measuring_tools(kinds(), lambda: self.laboratory, self.policy_sentence) if measuring else ()),
+            *(recall_tools(lambda: self.archive) if recall else ()),
+        )
 
     def _faces(self) -> list[ToolFace]:
         return [

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.errors import StartError
@@ -20,6 +20,7 @@ from policy import PROFILES, Policy, PolicyError
 
 PREFIX = "PLINTH_FACTS_"
 TOOLSETS = ("measure", "recall", "memory", "query")
+LEAST_ROTATION = 1024 * 1024
 METHOD = re.compile(r"[A-Z][A-Z0-9-]{0,31}")
 NOT_YET = {
     "PLINTH_FACTS_ADMIN_LISTEN": "this version has no admin listener",
@@ -86,6 +87,23 @@ def _data_dir(value: Any) -> Any:
 def _readable(value: Any) -> Any:
     if isinstance(value, str) and not (os.path.isabs(value) and os.access(value, os.R_OK)):
         raise ValueError("expected the absolute path of a file that can be read")
+    return value
+
+
+def _rotate(value: int) -> int:
+    if 0 < value < LEAST_ROTATION:
+        raise ValueError(f"expected 0, or at least {LEAST_ROTATION}")
+    return value
+
+
+def _signing_key(value: Any) -> Any:
+    if isinstance(_readable(value), str):
+        from app.store.keys import read_seed  # few set it
+
+        try:
+            read_seed(value)
+        except OSError:
+            raise ValueError("expected the absolute path of a file that can be read") from None
     return value
 
 
@@ -162,6 +180,16 @@ class Settings(BaseSettings):
         "any",
         "`require`: store nothing unless the data directory is a mount of its own.",
     )
+    rotate_bytes: Annotated[int, BeforeValidator(_decimal), AfterValidator(_rotate)] = _setting(
+        PREFIX + "ROTATE_BYTES",
+        0,
+        "Size from which a file of observations is sealed and another one begun; at least 1048576. 0: never.",
+    )
+    signing_key_file: Annotated[str | None, BeforeValidator(_signing_key)] = _setting(
+        PREFIX + "SIGNING_KEY_FILE",
+        None,
+        "Ed25519 key that signs checkpoints, instead of `keys/signing` of the data directory: 32 bytes or PEM.",
+    )
     toolsets: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_toolsets)] = _setting(
         PREFIX + "TOOLSETS", "measure,recall", "Groups of tools to serve; `all`, or some of the four."
     )
@@ -173,7 +201,12 @@ class Settings(BaseSettings):
     default_stale_seconds: Annotated[int, BeforeValidator(_decimal)] = _setting(
         PREFIX + "DEFAULT_STALE_SECONDS",
         3600,
-        "Age in seconds from which recall calls a claim stale. No tool of this version reads it.",
+        "Age in seconds from which recall calls a claim stale, unless the query says another one.",
+    )
+    text_index: Literal["words", "trigram"] = _setting(
+        PREFIX + "TEXT_INDEX",
+        "words",
+        "How recall finds text: whole `words`, or any three characters (`trigram`), as Chinese and Japanese need.",
     )
     transport: Literal["stdio"] = _setting(
         PREFIX + "TRANSPORT", "stdio", "How clients reach the server; this version serves `stdio` only."

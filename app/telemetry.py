@@ -26,7 +26,8 @@ _BARE: Final = re.compile(r"[!#-&(-<>-~]+")
 FIELDS: Final[Mapping[str, str]] = {
     "at": "when, UTC",
     "level": "debug, info, warning or error",
-    "event": "what happened: start, call, damage, masks_not_kept (they will differ after a restart), warning, failure",
+    "event": "what happened: start, call, damage, index (a part of an index was built), "
+    "masks_not_kept (they will differ after a restart), warning, failure",
     "tool": "canonical name of the tool",
     "outcome": "ok, not_ok (an observation that could not be taken), cancelled, or the code of the error",
     "ms": "duration of the call in milliseconds",
@@ -34,6 +35,9 @@ FIELDS: Final[Mapping[str, str]] = {
     "version": "of the server, at its start",
     "data": "the data directory, at the start",
     "policy": "the active policy at the start, or what is odd about it",
+    "project": "whose index is built",
+    "position": "how many bytes of the log it covers",
+    "of": "how many there are",
     "reason": "why nothing can be kept in the data directory",
     "message": "free text for a person, without its secrets",
 }

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from app.clock import Clock, local_text
-from app.errors import StoreError, ToolError
+from app.errors import StoreError
 from app.measure.kind import Bench, Kind, Limits, Outcome
+from app.recall.age import Moment, Witness
 from app.records.codec import Unstorable, body
 from app.records.events import Measured
-from app.records.names import BadProjectName, normalise_project
 from app.redact import Redactor
 from app.store.log import Log, Stored
 from app.tools.aside import aside
 from app.tools.observation import bulk_of, redacted
+from app.tools.project import project_of
 from app.tools.tool import Context, Schema, Tool, inline
 
 T = TypeVar("T")
@@ -42,14 +43,7 @@ class Laboratory:
     redactor: Redactor
     log: Log
     limits: Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """The start of a measurement on both clocks: wall time to name it, boot time to age it."""
-
-    wall_ns: int
-    boot_ns: int
+    witness: Witness = field(default_factory=Witness)
 
 
 def measuring_tools(
@@ -77,7 +71,7 @@ async def _measure(
     arguments: Mapping[str, Any],
     context: Context,
 ) -> dict[str, Any]:
-    project = _project(params.project)
+    project = project_of(params.project)
     lab = laboratory()
     deadline_ns = lab.clock.monotonic_ns() + params.timeout_ms * 1_000_000
     bench = Bench(lab.dialer, lab.clock, deadline_ns, lab.limits, context.progress)
@@ -87,16 +81,9 @@ async def _measure(
         outcome = await kind.probe(plan, bench)
     event = await _kept_on(_redacted(lab, f"facts.measure.{kind.name}", arguments, outcome, start.wall_ns))
     stored = await _kept_on(_append(lab.log, project, event))
+    if isinstance(stored, Stored):
+        lab.witness.saw(stored.id, start)
     return _answer(lab.clock, project, kind, params.detail, event, start, stored)
-
-
-def _project(text: str) -> str:
-    try:
-        return normalise_project(text)
-    except BadProjectName as error:
-        raise ToolError(
-            "invalid_arguments", f"project: {error}", field="project", reason_code="bad_input"
-        ) from None
 
 
 async def _redacted(

@@ -50,11 +50,20 @@ class Tool:
 
 def inline(schema: Schema) -> Schema:
     """The schema of a Struct with its own fields at the root; what they refer to stays in `$defs`."""
-    definitions = dict(schema.get("$defs", {}))
+    definitions = {name: _with_tag(part) for name, part in schema.get("$defs", {}).items()}
     root = dict(definitions.pop(schema["$ref"].rpartition("/")[2]))
     root.pop("title", None)
     root.pop("description", None)
     return {**root, "$defs": definitions} if definitions else root
+
+
+def _with_tag(definition: Schema) -> Schema:
+    """With a description of the field that tells the members of a union apart: the library has none for it."""
+    fields = definition.get("properties", {})
+    tags = {
+        name: {"description": "What it is.", **part} for name, part in fields.items() if set(part) == {"enum"}
+    }
+    return {**definition, "properties": {**fields, **tags}} if tags else definition
 
 
 def validate(params: type[S], arguments: Mapping[str, Any]) -> S:
@@ -82,7 +91,7 @@ def _invalid(text: str, params: type[msgspec.Struct], arguments: Mapping[str, An
     matched = AT.fullmatch(text)
     what, path = (matched["what"], matched["path"] or "") if matched else (text, "")
     named = NAMED.fullmatch(what)
-    top = named["name"] if named else path.partition("[")[0]
+    top = named["name"] if named and not path else path.partition("[")[0]
     field = f"{top}.{_wrong_entry(arguments[top])}" if path.endswith("[...]") else top
     message = f"{field or 'arguments'}: {what}; {_expected(params, top)}"
     return ToolError("invalid_arguments", message[:1000], field=field[:200] or None)

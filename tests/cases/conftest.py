@@ -1,4 +1,4 @@
-"""What cases share: one measurement over loopback, and a loopback server that speaks TLS."""
+"""What cases share: one measurement over loopback, recall in process, and a loopback server that speaks TLS."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ import pytest
 import trustme
 
 from app.clock import SystemClock
+from app.errors import ToolError
+from app.main import Application
 from app.measure.http import KIND as HTTP
 from app.measure.kind import Bench, Kind, Limits, Outcome
 from app.measure.ws import KIND as WS
 from app.net.dialer import Dialer
 from app.net.sockets import SocketNetwork
 from app.net.trust import TrustStore
+from app.settings import Settings
+from app.store.log import Damage
 from policy import Policy
 
 MeasureHttp = Callable[..., Outcome]
@@ -66,6 +70,54 @@ def measuring(kind: Kind) -> MeasureHttp:
         return asyncio.run(take())
 
     return run
+
+
+class Clerk(Application):
+    """The recall tools of an application in this process; `reported` has what its logs and indexes complained about."""
+
+    def __init__(self, data: Path, clock: SystemClock | None = None) -> None:
+        self.reported: list[Damage] = []
+        given = {"PLINTH_DATA_DIR": str(data), "PLINTH_FACTS_TOOLSETS": "recall"}
+        settings = Settings.model_validate(given)
+        assert settings.data_dir == str(data)  # never the registry of whoever runs the tests
+        super().__init__(settings)
+        self.clock = clock or self.clock
+
+    def _report(self, damage: Damage) -> None:
+        self.reported.append(damage)
+
+    def all(self, *asked: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """The answers of recall calls that are made at once; each an error's content where there is one."""
+
+        async def together() -> list[dict[str, Any]]:
+            return list(await asyncio.gather(*(self._one(name, arguments) for name, arguments in asked)))
+
+        return asyncio.run(together())
+
+    def ask(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of one call."""
+        return self.all((name, arguments))[0]
+
+    async def _one(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        given = {"project": "p", **arguments}
+        try:
+            return await self.call(f"facts.recall.{name}", given)
+        except ToolError as error:
+            return self.error_content(error, given)
+
+
+@pytest.fixture
+def clerk(tmp_path: Path) -> Iterator[Callable[..., Clerk]]:
+    """`clerk(clock=None)` starts an application over the test's folder `data`, closed after the test."""
+    working: list[Clerk] = []
+
+    def start(clock: SystemClock | None = None) -> Clerk:
+        working.append(Clerk(tmp_path / "data", clock))
+        return working[-1]
+
+    yield start
+    for one in working:
+        one.close()
 
 
 class TlsServer:

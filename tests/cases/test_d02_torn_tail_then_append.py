@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.clock import SystemClock
 from app.records.codec import body, line
-from app.records.events import Measured
+from app.records.events import Asserted, Measured
 from app.records.ulid import ulid_text
 from app.store.file import FileLog
 from app.store.log import Damage, Line
@@ -59,3 +60,40 @@ def test_d02_a_log_cut_at_any_byte_of_its_last_record_goes_on(tmp_path: Path, ke
         [(START, kept)] if torn else []
     )
     assert (tmp_path / FILE).read_bytes().startswith(content)
+
+
+CLAIMS = [
+    line(seq, f"c_{ulid_text(seq)}", AT, body(Asserted(f"{said} \u20ac", [], "\u00fc", [])))
+    for seq, said in ((1, "one"), (2, "two"), (3, "three"))
+]
+CLAIMS_START = len(CLAIMS[0]) + len(CLAIMS[1])
+CLAIMS_FILE = "projects/p/logs/claims.jsonl"
+
+
+def on_a_fast_device(desk: Any) -> Any:
+    """The application with a log whose syncs cost nothing."""
+    desk.log = FileLog(desk.settings.data_dir, desk.clock, files=unsynced(), report=desk._report)
+    return desk
+
+
+@pytest.mark.parametrize("kept", range(len(CLAIMS[2]) + 1))
+def test_d02_claims_cut_at_any_byte_of_the_last_are_served_and_go_on(
+    tmp_path: Path, kept: int, clerk: Any
+) -> None:
+    file = tmp_path / "data" / CLAIMS_FILE
+    file.parent.mkdir(parents=True)
+    content = b"".join(CLAIMS)[: CLAIMS_START + kept]
+    file.write_bytes(content)
+    first = on_a_fast_device(clerk())
+    before = first.ask("history", claim_id=f"c_{ulid_text(2)}")["events"]
+    first.ask("assert", statement="X", observed_by="anna")
+    first.close()
+    found = clerk().ask("query", order="oldest")["claims"]
+
+    whole = kept >= len(CLAIMS[2]) - 1
+    torn = kept > 0 and not whole
+    assert [event["line"].encode() + b"\n" for event in before] == [CLAIMS[1]]
+    expected = ["one \u20ac", "two \u20ac", *(["three \u20ac"] if whole else []), "X"]
+    assert [claim["statement"] for claim in found] == expected
+    assert first.reported == ([Damage(CLAIMS_FILE, CLAIMS_START, kept, "torn")] if torn else [])
+    assert file.read_bytes().startswith(content)

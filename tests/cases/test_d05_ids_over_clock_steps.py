@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +116,66 @@ def test_d05_a_clock_at_the_end_of_time_is_a_typed_error(
 
     assert appended(log, 1)[0].seq == 1
     log.close()
+
+
+def steps(clerk: Any) -> list[dict[str, Any]]:
+    """Claims before and after the clock goes back an hour, and once more after a restart at an hour before that."""
+    clock = SteeredClock()
+    first = clerk(clock)
+    answers = [first.ask("assert", statement=f"claim {number}", observed_by="anna") for number in (1, 2)]
+    clock.now_ns -= HOUR
+    answers += [first.ask("assert", statement=f"claim {number}", observed_by="anna") for number in (3, 4)]
+    first.close()
+    clock.now_ns -= HOUR
+    second = clerk(clock)
+    answers += [second.ask("assert", statement=f"claim {number}", observed_by="anna") for number in (5, 6)]
+    answers.append(second.ask("retract", claim_id=answers[0]["claim_id"], reason="it was another hour"))
+    return answers
+
+
+def test_d05_claims_over_a_clock_that_goes_back_keep_their_order_and_their_true_times(clerk: Any) -> None:
+    *claims, retraction = steps(clerk)
+    desk = clerk(SteeredClock(NOW - 3 * HOUR))
+    found = desk.ask("query", order="oldest", retracted="include")["claims"]
+
+    ids = [claim["claim_id"] for claim in claims]
+    assert [claim["claim_id"] for claim in found] == ids == sorted(set(ids))
+    assert retraction["retraction_id"][2:] > ids[-1][2:]
+    assert [record["at"][11:13] for record in lines_of(desk)] == ["14"] * 2 + ["13"] * 2 + ["12"] * 3
+
+
+def test_d05_a_window_of_time_asks_for_the_times_that_were_written(clerk: Any) -> None:
+    steps(clerk)
+    window = {"asserted_after": "2026-09-21T13:00:00Z", "asserted_before": "2026-09-21T14:00:00Z"}
+    found = clerk(SteeredClock()).ask("query", order="oldest", **window)["claims"]
+
+    assert [claim["statement"] for claim in found] == ["claim 3", "claim 4"]
+
+
+def test_d05_no_age_is_negative_however_the_clock_steps(clerk: Any) -> None:
+    answers = steps(clerk)
+    desk = clerk(SteeredClock(NOW - 9 * HOUR))
+    found = desk.ask("query", retracted="include")["claims"]
+    events = desk.ask("history", claim_id=answers[0]["claim_id"])["events"]
+
+    told = [*answers, *found, *events, found[-1]["retraction"]]
+    assert min(each["age_seconds"] for each in told) >= 0
+    assert {each["age_basis"] for each in answers} == {"monotonic"}
+    assert {each["age_basis"] for each in [*found, *events]} == {"wall_clock"}
+
+
+def test_d05_own_claims_age_by_the_clock_that_nobody_sets(clerk: Any) -> None:
+    clock = SteeredClock()
+    desk = clerk(clock)
+    desk.ask("assert", statement="x answers", observed_by="anna")
+    clock.now_ns += 1000 * HOUR
+    (found,) = desk.ask("query", stale=False, stale_after_seconds=3600)["claims"]
+
+    assert (found["age_basis"], found["stale"]) == ("monotonic", False)
+    assert found["age_seconds"] < 3600
+
+
+def lines_of(desk: Any) -> list[Any]:
+    """The lines of the claims as they are stored."""
+    file = Path(desk.settings.data_dir) / "projects/p/logs/claims.jsonl"
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]

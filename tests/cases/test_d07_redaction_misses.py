@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +98,93 @@ def test_c10_the_three_credentials_of_a_redirected_call_are_masked_in_its_argume
         ["Cookie", REDACTOR.mask("cookie", CANARY)],
         ["X-Api-Key", REDACTOR.mask("api-key", CANARY)],
     ]
+
+
+def traces(folder: Path) -> list[str]:
+    """The files outside `keys` that have the secret in them, in whatever case an index may keep it."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "keys"]
+    assert len(files) >= 3
+    return [path.name for path in files if CANARY.lower().encode() in path.read_bytes().lower()]
+
+
+@pytest.mark.parametrize(("text", "expected"), MISSED.values(), ids=MISSED)
+def test_d07_a_claim_and_its_retraction_lose_the_secret_and_keep_their_shape(
+    text: str, expected: str, clerk: Any, tmp_path: Path
+) -> None:
+    desk = clerk()
+    desk.redactor = REDACTOR
+    note = {"type": "note", "text": text}
+    told = desk.ask("assert", statement=text, observed_by="anna", evidence=[note])
+    gone = desk.ask("retract", claim_id=told["claim_id"], reason=text)
+    found = desk.ask("query", retracted="include", detail="full")
+    events = desk.ask("history", claim_id=told["claim_id"])
+    desk.close()
+
+    assert (told["statement"], told["evidence"][0]["text"], gone["reason"]) == (expected,) * 3
+    assert found["claims"][0]["evidence"][0]["text"] == events["events"][0]["event"]["statement"] == expected
+    assert CANARY not in json.dumps([told, gone, found, events])
+    assert traces(tmp_path / "data") == []
+
+
+def test_d07_the_short_texts_of_a_claim_are_masked_and_still_found_by(clerk: Any, tmp_path: Path) -> None:
+    desk = clerk()
+    secret = f"token={CANARY}"
+    short = {"observed_by": secret, "source": secret, "idempotency_key": secret, "tags": [secret]}
+    told = desk.ask("assert", statement="x answers", **short)
+    again = desk.ask("assert", statement="x answers", **short)
+    found = desk.ask("query", observed_by=secret, tags=[secret], any_tags=[secret])
+    gone = desk.ask("retract", claim_id=told["claim_id"], reason="wrong", retracted_by=secret)
+    desk.close()
+
+    assert (again["created"], again["claim_id"]) == (False, told["claim_id"])
+    assert [claim["claim_id"] for claim in found["claims"]] == [told["claim_id"]]
+    assert CANARY not in json.dumps([told, again, found, gone])
+    assert all("[redacted:" in told[name] for name in ("observed_by", "source", "idempotency_key"))
+    assert traces(tmp_path / "data") == []
+
+
+def test_d07_a_private_key_over_several_notes_is_masked(clerk: Any, tmp_path: Path) -> None:
+    desk = clerk()
+    half = KEY.index(CANARY)
+    notes = [{"type": "note", "text": text} for text in (KEY[:half], KEY[half:])]
+    told = desk.ask("assert", statement="the key lies open", observed_by="anna", evidence=notes)
+    desk.close()
+
+    assert "[redacted:" in told["evidence"][0]["text"]
+    assert CANARY not in json.dumps(told)
+    assert traces(tmp_path / "data") == []
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
+    "an instant": ("query", {"asserted_after": f"token={CANARY}"}),
+    "a target": ("query", {"target": f"http://user:{CANARY}@h.test/"}),
+    "an expression": ("query", {"text": f'"token={CANARY}'}),
+    "a cursor": ("query", {"cursor": f"token={CANARY}"}),
+    "an order": ("query", {"order": f"token={CANARY}"}),
+    "an argument that nobody knows": ("query", {f"token={CANARY}": 1}),
+    "a project": ("query", {"project": f"token={CANARY}"}),
+    "a claim": ("history", {"claim_id": f"token={CANARY}"}),
+    "a claim to take back": ("retract", {"claim_id": f"token={CANARY}", "reason": "wrong"}),
+    "a kind of evidence": (
+        "assert",
+        {"statement": "x", "observed_by": "a", "evidence": [{"type": f"token={CANARY}"}]},
+    ),
+    "a measurement": (
+        "assert",
+        {
+            "statement": "x",
+            "observed_by": "a",
+            "evidence": [{"type": "observation", "observation_id": f"token={CANARY}"}],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "arguments"), REFUSED.values(), ids=REFUSED)
+def test_d07_a_refused_call_does_not_quote_its_secret(
+    name: str, arguments: dict[str, Any], clerk: Any
+) -> None:
+    refused = clerk().ask(name, **arguments)
+
+    assert refused["code"] in ("invalid_arguments", "not_found")
+    assert CANARY not in json.dumps(refused)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from app.redact import Redactor
@@ -73,3 +75,18 @@ def test_d08_innocent_headers_are_unchanged() -> None:
     ]
 
     assert REDACTOR.headers(headers) == headers
+
+
+@pytest.mark.parametrize("text", INNOCENT.values(), ids=INNOCENT)
+def test_d08_a_claim_of_an_innocent_text_is_unchanged_wherever_it_stands(text: str, clerk: Any) -> None:
+    desk = clerk()
+    short = {"observed_by": text, "source": text, "tags": [text[:128]]}
+    told = desk.ask("assert", statement=text, evidence=[{"type": "note", "text": text}], **short)
+    gone = desk.ask("retract", claim_id=told["claim_id"], reason=text, retracted_by=text)
+    (found,) = desk.ask("query", retracted="only", tags=[text[:128]], detail="full")["claims"]
+    events = desk.ask("history", claim_id=told["claim_id"])["events"]
+
+    for claim in (told, found, events[0]["event"]):
+        assert (claim["statement"], claim["evidence"][0]["text"]) == (text, text)
+        assert (claim["observed_by"], claim["source"], claim["tags"]) == (text, text, [text[:128]])
+    assert (gone["reason"], gone["retracted_by"], events[1]["event"]["reason"]) == (text,) * 3

@@ -17,7 +17,7 @@ import pytest
 from app.clock import SystemClock
 from app.errors import StoreError, ToolError
 from app.records.codec import Record, body
-from app.records.events import Measured
+from app.records.events import Asserted, Measured
 from app.store.file import FileLog
 from app.store.log import LOGS, Damage, Line, Log, LogName, Stored
 
@@ -383,6 +383,26 @@ def test_a_guard_that_refuses_refuses_its_own_line_alone(open_log: Open) -> None
     assert stored[1] is refusal
     assert [one.seq for one in stored if isinstance(one, Stored)] == [1, 2]
     assert ([guard.asked for guard in guards], len(records(log))) == ([1, 1, 1], 2)
+
+
+def test_eight_processes_that_assert_the_same_and_more_agree(
+    backend: str, open_log: Open, tmp_path: Path
+) -> None:
+    running = [server(backend, tmp_path, str(number), 12, CLAIMANT) for number in range(PROCESSES)]
+    told = [line.split(" ", 2) for one in running for line in one.communicate(timeout=120)[0].splitlines()]
+
+    found = list(open_log().read("p", "claims"))
+
+    lines = [one.record for one in found if isinstance(one, Line) and isinstance(one.record, Record)]
+    statements = [one.event.statement for one in lines if isinstance(one.event, Asserted)]
+    assert [one.returncode for one in running] == [0] * PROCESSES
+    assert len(found) == len(lines) == len(statements) == len(set(statements)) == 12 * (PROCESSES + 1)
+    assert [line.seq for line in lines] == list(range(1, len(lines) + 1))
+    assert [line.id for line in lines] == sorted(line.id for line in lines)
+    assert {(identity, statement) for identity, _, statement in told} == {
+        (line.id, statement) for line, statement in zip(lines, statements, strict=True)
+    }
+    assert sorted(statement for _, created, statement in told if created == "True") == sorted(statements)
 
 
 def test_a_server_stopped_while_it_writes_locks_the_others_out_until_it_goes_on(

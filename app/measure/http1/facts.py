@@ -15,9 +15,9 @@ class Target(Struct, frozen=True, kw_only=True):
     """What was measured, as it was understood."""
 
     input: Annotated[str, Meta(description="The URL of the call, or the Location of a redirect, as written.")]
-    scheme: str | UnsetType = UNSET
+    scheme: Annotated[str | UnsetType, Meta(description="http or https; ws or wss.")] = UNSET
     host: Annotated[str, Meta(description="A-labels in lower case, or an address without brackets.")]
-    port: int
+    port: Annotated[int, Meta(description="Given or of the scheme.")]
     path: Annotated[str | UnsetType, Meta(description="Path and query as sent.")] = UNSET
     literal: Annotated[
         bool | UnsetType, Meta(description="The host is an address: nothing was looked up.")
@@ -27,24 +27,24 @@ class Target(Struct, frozen=True, kw_only=True):
 class Timings(Struct, frozen=True, kw_only=True):
     """Durations in milliseconds; null: the phase did not happen. Phases and other_ms add up to the hop's total."""
 
-    resolve_ms: float | None
-    connect_ms: float | None
-    tls_ms: float | None
-    send_ms: float | None
+    resolve_ms: Annotated[float | None, Meta(description="Looking up the name.")]
+    connect_ms: Annotated[float | None, Meta(description="Connecting.")]
+    tls_ms: Annotated[float | None, Meta(description="The TLS handshake.")]
+    send_ms: Annotated[float | None, Meta(description="Sending the request.")]
     first_byte_ms: Annotated[
         float | None, Meta(description="From the request sent to the first byte received.")
     ]
     head_ms: Annotated[float | None, Meta(description="From the first byte to the end of the final head.")]
-    body_ms: float | None
-    other_ms: float
+    body_ms: Annotated[float | None, Meta(description="From the head to the end.")]
+    other_ms: Annotated[float, Meta(description="Outside the phases.")]
     total_ms: Annotated[float, Meta(description="At the top: the sum over all hops.")]
 
 
 class Bytes(Struct, frozen=True, kw_only=True):
     """Bytes on the connection, heads and TLS records included."""
 
-    sent: int
-    received: int
+    sent: Annotated[int, Meta(description="By us.")]
+    received: Annotated[int, Meta(description="From the target.")]
 
 
 class BodyBytes(Struct, frozen=True, kw_only=True):
@@ -62,29 +62,31 @@ class BodyBytes(Struct, frozen=True, kw_only=True):
 class BodyCharset(Struct, frozen=True, kw_only=True):
     """How a text body was read."""
 
-    name: str
-    origin: Literal["bom", "header", "default"] = field(name="from")
+    name: Annotated[str, Meta(description="The charset.")]
+    origin: Annotated[Literal["bom", "header", "default"], Meta(description="What named it.")] = field(
+        name="from"
+    )
     replaced: Annotated[bool, Meta(description="Some bytes were not such text and show as U+FFFD.")]
 
 
 class RefusedBy(Struct, frozen=True, kw_only=True):
     """Why a redirect was not followed although the call asked for it."""
 
-    url: str
-    address: str | None
-    class_: str | None = field(name="class")
-    rule: str
+    url: Annotated[str, Meta(description="Where it leads.")]
+    address: Annotated[str | None, Meta(description="The address that was judged.")]
+    class_: Annotated[str | None, Meta(description="Of the address.")] = field(name="class")
+    rule: Annotated[str, Meta(description="The rule that refused.")]
 
 
 class Redirect(Struct, frozen=True, kw_only=True):
     """Where the answer sends its reader."""
 
-    status: int
+    status: Annotated[int, Meta(description="Of the answer.")]
     location: Annotated[str, Meta(description="As sent.")]
     resolved: Annotated[
         str | None, Meta(description="The absolute URL; null when it is none that is allowed.")
     ]
-    followed: bool
+    followed: Annotated[bool, Meta(description="The next hop is its target.")]
     refused_by: RefusedBy | None
     dropped_credentials: Annotated[
         list[str],
@@ -96,7 +98,7 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     """One request and its answer."""
 
     target: Target
-    method: str
+    method: Annotated[str, Meta(description="As sent.")]
     policy: Annotated[
         dict[str, Any] | UnsetType,
         Meta(description="Profile, rule, and the judgement of each address (full)."),
@@ -132,8 +134,8 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     http_status: Annotated[
         int | None, Meta(description="Null: no status line arrived. With ok=false the head was not complete.")
     ]
-    reason: str | UnsetType | None = UNSET
-    http_version: str | UnsetType | None = UNSET
+    reason: Annotated[str | UnsetType | None, Meta(description="Of the status line.")] = UNSET
+    http_version: Annotated[str | UnsetType | None, Meta(description="Of the status line.")] = UNSET
     headers: Annotated[
         list[Annotated[list[str], Meta(min_length=2, max_length=2)]] | UnsetType,
         Meta(description="[name, value] in wire order and case, repeated ones kept."),
@@ -154,7 +156,9 @@ class HopFacts(Struct, frozen=True, kw_only=True):
     body: Annotated[
         Any, Meta(description="JSON value, text or base64, see body_encoding; null: no bytes.")
     ] = UNSET
-    body_encoding: Literal["json", "text", "base64"] | UnsetType | None = UNSET
+    body_encoding: Annotated[
+        Literal["json", "text", "base64"] | UnsetType | None, Meta(description="How body is given.")
+    ] = UNSET
     body_charset: BodyCharset | UnsetType | None = UNSET
     body_bytes: BodyBytes
     body_sha256: Annotated[
@@ -177,14 +181,18 @@ class HopFacts(Struct, frozen=True, kw_only=True):
         list[Annotated[list[str], Meta(min_length=2, max_length=2)]] | UnsetType,
         Meta(description="Fields behind the last chunk, as headers."),
     ] = UNSET
-    content_encoding: list[str] | UnsetType = UNSET
+    content_encoding: Annotated[
+        list[str] | UnsetType, Meta(description="Codings, in the order of the headers.")
+    ] = UNSET
     timings: Timings
     arrivals: Annotated[
         list[Annotated[list[float], Meta(min_length=2, max_length=2)]] | UnsetType,
         Meta(description="[ms, bytes] of each read of the answer (full)."),
     ] = UNSET
     redirect: Redirect | UnsetType | None = UNSET
-    tls: dict[str, Any] | UnsetType | None = UNSET
+    tls: Annotated[
+        dict[str, Any] | UnsetType | None, Meta(description="The TLS connection and its certificates.")
+    ] = UNSET
 
 
 Hops = Annotated[
@@ -200,23 +208,23 @@ class Entry(Struct, frozen=True, kw_only=True):
     """One of several measurements."""
 
     at_ms: Annotated[float, Meta(description="When it began, from the start of the first.")]
-    ok: bool
-    error: dict[str, Any] | None
-    http_status: int | None
+    ok: Annotated[bool, Meta(description="The observation could be taken.")]
+    error: Annotated[dict[str, Any] | None, Meta(description="What ended it early.")]
+    http_status: Annotated[int | None, Meta(description="Null: none arrived.")]
     timings: Timings
 
 
 class OfAddress(Entry, frozen=True, kw_only=True):
     """The measurement of one address of the answer; with samples, its first one and all of them."""
 
-    ip: str
-    samples: list[Entry] | UnsetType = UNSET
+    ip: Annotated[str, Meta(description="The address.")]
+    samples: Annotated[list[Entry] | UnsetType, Meta(description="Each of them, raw.")] = UNSET
 
 
 class HttpFacts(HopFacts, frozen=True, kw_only=True):
     """The facts of the last hop, and every hop when redirects were followed."""
 
-    kind: Literal["http"]
+    kind: Annotated[Literal["http"], Meta(description="Of measurement.")]
     hops: Hops | UnsetType = UNSET
     samples: Annotated[
         list[Entry] | UnsetType, Meta(description="With samples above 1: each of them, raw.")

@@ -107,6 +107,10 @@ class Server:
         arguments = {"project": "cases", "url": url, **arguments}
         self.ask(id_, "tools/call", name="facts_measure_http", arguments=arguments)
 
+    def recall(self, id_: Any, name: str, **arguments: Any) -> None:
+        """Call a recall tool by the last part of its name."""
+        self.ask(id_, "tools/call", name=f"facts_recall_{name}", arguments={"project": "cases", **arguments})
+
     def initialize(self, version: str = "2025-11-25") -> Any:
         self.ask("init", "initialize", protocolVersion=version, capabilities={}, clientInfo={})
         return self.answer("init")
@@ -150,9 +154,9 @@ class Server:
         self._reader.join(within)
         return code
 
-    def records(self) -> list[Any]:
-        """The stored observations; fails on half a record."""
-        text = (self.folder / "data/projects/cases/logs/observations.jsonl").read_text("utf-8")
+    def records(self, log: str = "observations") -> list[Any]:
+        """The stored lines of a log; fails on half a record."""
+        text = (self.folder / f"data/projects/cases/logs/{log}.jsonl").read_text("utf-8")
         assert text.endswith("\n")
         return [json.loads(line) for line in text.splitlines()]
 

@@ -42,6 +42,36 @@ def test_b02_every_request_is_answered_and_stored_although_the_input_ended(
     check(server, byte_server)
 
 
+def check_claims(server: Any, byte_server: Any) -> None:
+    facts, late = server(PLINTH_FACTS_MAX_IN_FLIGHT="0"), byte_server(LATE)
+    facts.ask(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})
+    for id_ in range(1, 51):
+        facts.recall(id_, "assert", statement=f"claim {id_}", observed_by="a client that leaves")
+    for id_ in range(51, 56):
+        facts.call(id_, late.url)
+    facts.hang_up()
+    assert facts.ended() == 0
+    again = server(PLINTH_DATA_DIR=str(facts.folder / "data"))
+    again.initialize()
+    again.recall(1, "query", limit=100, order="oldest")
+    found = [claim["claim_id"] for claim in again.content(1)["claims"]]
+
+    contents = {answer["id"]: answer["result"].get("structuredContent") for answer in facts.said()}
+    assert sorted(contents) == list(range(56))
+    assert found == sorted(contents[id_]["claim_id"] for id_ in range(1, 51))
+    assert [contents[id_]["ok"] for id_ in range(51, 56)] == [True] * 5
+
+
+def test_b02_every_claim_is_acknowledged_and_there_after_a_restart(server: Any, byte_server: Any) -> None:
+    check_claims(server, byte_server)
+
+
+@pytest.mark.slow
+def test_b02_every_claim_is_acknowledged_twenty_times_in_a_row(server: Any, byte_server: Any) -> None:
+    for _ in range(20):
+        check_claims(server, byte_server)
+
+
 @pytest.mark.slow
 def test_b02_every_request_is_answered_twenty_times_in_a_row(server: Any, byte_server: Any) -> None:
     for _ in range(20):

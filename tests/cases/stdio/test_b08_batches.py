@@ -82,3 +82,40 @@ def test_b08_of_a_refused_batch_nothing_is_executed(server: Any, byte_server: An
 
     assert facts.ended() == 0
     assert (facts.said()[1:], target.connections) == ([UNSUPPORTED], 0)
+
+
+def claims(count: int) -> list[Any]:
+    given = [
+        {"project": "cases", "statement": f"claim {number}", "observed_by": "anna"} for number in range(count)
+    ]
+    params = [{"name": "facts_recall_assert", "arguments": arguments} for arguments in given]
+    return [
+        {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": each}
+        for id_, each in enumerate(params)
+    ]
+
+
+def test_b08_a_batch_of_claims_is_stored_whole_and_answered_in_one_line(server: Any) -> None:
+    facts = server()
+    facts.initialize("2025-03-26")
+    facts.say([*claims(20), PING])
+    answers = {answer["id"]: answer["result"] for answer in facts.lines(2)[1]}
+
+    assert answers.pop("p") == {}
+    told = {json.loads(result["content"][0]["text"])["claim_id"] for result in answers.values()}
+    assert {line["id"] for line in facts.records("claims")} == told
+    assert len(told) == 20
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25", "2024-11-05"])
+def test_b08_no_claim_of_a_refused_batch_is_stored(version: str, server: Any) -> None:
+    facts = server()
+    facts.initialize(version)
+    facts.say(claims(20))
+    facts.say(claims(1))
+    facts.recall("after", "query")
+
+    found = json.loads(facts.answer("after")["result"]["content"][0]["text"])
+    assert found["matched"] == 0
+    assert facts.said()[1:-1] == [UNSUPPORTED] * 2
+    assert not list((facts.folder / "data").rglob("claims.jsonl"))

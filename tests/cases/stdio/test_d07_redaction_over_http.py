@@ -26,7 +26,7 @@ def everything(facts: Any) -> str:
         path for path in (facts.folder / "data").rglob("*") if path.is_file() and path.parent.name != "keys"
     ]
     stored = b"".join(path.read_bytes() for path in files)
-    return bytes(facts.raw).decode() + logged + stored.decode()
+    return bytes(facts.raw).decode() + logged + stored.decode("latin-1")  # hashes are bytes
 
 
 def measured(server: Any, target: Any, path: str = "", **arguments: Any) -> tuple[Any, Any]:

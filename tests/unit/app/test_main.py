@@ -94,23 +94,82 @@ def test_nothing_heavy_is_imported_before_the_first_answer_and_nothing_is_writte
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_the_description_of_every_tool_states_the_profile(application: Application) -> None:
-    assert all(application.policy_sentence in tool.description for tool in application.tools.values())
+def test_the_description_of_every_measuring_tool_states_the_profile(application: Application) -> None:
+    stating = [
+        name for name, tool in application.tools.items() if application.policy_sentence in tool.description
+    ]
+
+    assert stating == ["facts.measure.http", "facts.measure.ws"]
 
 
-def test_a_toolset_that_is_not_asked_for_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLINTH_FACTS_TOOLSETS", "recall")
+@pytest.mark.parametrize(
+    ("toolset", "names"),
+    [
+        ("measure", ["facts.measure.http", "facts.measure.ws"]),
+        (
+            "recall",
+            ["facts.recall.assert", "facts.recall.retract", "facts.recall.query", "facts.recall.history"],
+        ),
+    ],
+)
+def test_a_toolset_that_is_not_asked_for_is_not_served(
+    monkeypatch: pytest.MonkeyPatch, toolset: str, names: list[str]
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_TOOLSETS", toolset)
 
-    assert Application(read_settings()).tools == {}
+    assert list(Application(read_settings()).tools) == names
 
 
 def test_the_names_of_the_tools_follow_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLINTH_FACTS_TOOL_NAMES", "dots")
 
-    assert Application(read_settings()).names == {
-        "facts.measure.http": "facts.measure.http",
-        "facts.measure.ws": "facts.measure.ws",
-    }
+    names = Application(read_settings()).names
+
+    assert all(name == advertised for name, advertised in names.items())
+
+
+def test_recall_is_listed_after_measuring_and_under_names_without_dots(application: Application) -> None:
+    assert list(application.names.items()) == [
+        ("facts.measure.http", "facts_measure_http"),
+        ("facts.measure.ws", "facts_measure_ws"),
+        ("facts.recall.assert", "facts_recall_assert"),
+        ("facts.recall.retract", "facts_recall_retract"),
+        ("facts.recall.query", "facts_recall_query"),
+        ("facts.recall.history", "facts_recall_history"),
+    ]
+
+
+def test_a_tool_of_a_toolset_that_is_left_out_cannot_be_called_by_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PLINTH_FACTS_TOOLSETS", "measure")
+
+    with pytest.raises(StartError, match=r"PLINTH_FACTS_TOOLSETS leaves out facts\.recall\.query"):
+        asyncio.run(Application(read_settings()).call("facts.recall.query", {"project": "p"}))
+
+
+def test_what_is_recalled_builds_nothing_that_measures(application: Application) -> None:
+    answer = asyncio.run(application.call("facts.recall.query", {"project": "p"}))
+    application.close()
+
+    assert (answer["claims"], answer["matched"]) == ([], 0)
+    assert [part for part in ("laboratory", "dialer", "network") if part in vars(application)] == []
+
+
+def test_the_progress_of_an_index_is_told_on_stderr(
+    application: Application, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logs = tmp_path / "data/projects/p/logs"
+    logs.mkdir(parents=True)
+    (logs / "claims.jsonl").write_bytes(b" " * (5 << 20) + b"\n")
+    registry = application.registry
+    registry.index("p").catch_up()
+    registry.index("p").wait(60)
+    application.close()
+
+    application.journal.drain()
+    told = [line for line in capfd.readouterr().err.splitlines() if " index " in line]
+    assert f"index project=p position={(5 << 20) + 1} of={(5 << 20) + 1}" in told[-1]
 
 
 def test_a_malformed_policy_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,9 @@ def test_without_any_variable_the_defaults_hold() -> None:
         ("PLINTH_FACTS_RESOLVERS", "127.0.0.53,::1", "resolvers", ("127.0.0.53", "::1")),
         ("PLINTH_FACTS_MAX_REDIRECTS", "0", "max_redirects", 0),
         ("PLINTH_DATA_DIR", "/srv//facts/", "data_dir", "/srv/facts"),
+        ("PLINTH_FACTS_ROTATE_BYTES", "1048576", "rotate_bytes", 1_048_576),
+        ("PLINTH_FACTS_ROTATE_BYTES", "0", "rotate_bytes", 0),
+        ("PLINTH_FACTS_TEXT_INDEX", "trigram", "text_index", "trigram"),
     ],
 )
 def test_a_well_formed_value_is_parsed_once(
@@ -71,6 +74,11 @@ def test_a_well_formed_value_is_parsed_once(
         ("PLINTH_FACTS_LOG_LEVEL", "trace"),
         ("PLINTH_DATA_DIR", "relative/path"),
         ("PLINTH_FACTS_CA_FILE", "/nowhere/ca.pem"),
+        ("PLINTH_FACTS_ROTATE_BYTES", "1000"),
+        ("PLINTH_FACTS_ROTATE_BYTES", "-1"),
+        ("PLINTH_FACTS_ROTATE_BYTES", "1e9"),
+        ("PLINTH_FACTS_SIGNING_KEY_FILE", "/nowhere/key.pem"),
+        ("PLINTH_FACTS_TEXT_INDEX", "Words"),
     ],
 )
 def test_a_malformed_value_stops_the_start_and_names_the_variable(

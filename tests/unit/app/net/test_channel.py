@@ -543,15 +543,16 @@ def test_a_system_that_knows_nothing_of_a_connection_tells_nothing(
 def test_reads_of_one_segment_never_go_back_in_time(byte_server: Any) -> None:
     server = byte_server([[b"x" * 4_000_000, "eof"]])
 
-    async def work(channel: SocketChannel, _phases: Phases) -> tuple[list[int], str]:
+    async def work(channel: SocketChannel, _phases: Phases) -> list[int]:
         stamps = []
         while await channel.receive():
             stamps.append(channel.received_ns)
-        return stamps, channel.receive_clock
+        return stamps
 
-    stamps, clock = talk(server.port, work)
+    stamps = talk(server.port, work)
 
-    assert (stamps, clock) == (sorted(stamps), "kernel")
+    assert len(stamps) > 1
+    assert stamps == sorted(stamps)
 
 
 def test_what_the_kernel_knows_is_told_after_the_end_too(byte_server: Any) -> None:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from app.clock import SystemClock
 from app.errors import ToolError
 from app.measure.kind import Bench, Kind, Limits, MeasureParams, Outcome
+from app.recall.age import Moment, Witness
 from app.records.codec import Record
 from app.records.events import Measured
 from app.redact import Redactor
@@ -58,10 +59,11 @@ def brief(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": data["kind"]}
 
 
-def tool_on(directory: Path, probe: Any = see) -> tuple[Tool, FileLog]:
+def tool_on(directory: Path, probe: Any = see, witness: Witness | None = None) -> tuple[Tool, FileLog]:
     kind = Kind("try", "Try", "Tries.", Params, Facts, plan, probe, brief, read_only=True)
     log = FileLog(str(directory), SystemClock())
-    laboratory = Laboratory(Open(), SystemClock(), Redactor(b"k" * 32), log, Limits())
+    saw = witness or Witness()
+    laboratory = Laboratory(Open(), SystemClock(), Redactor(b"k" * 32), log, Limits(), saw)
     (tool,) = measuring_tools((kind,), lambda: laboratory, "Profile loopback.")
     return tool, log
 
@@ -112,6 +114,17 @@ def test_the_age_is_that_of_the_monotonic_clock_and_never_negative(tmp_path: Pat
     assert 0 <= answer["age_seconds"] < 60
 
 
+def test_what_this_process_measured_is_aged_by_the_clock_since_boot_afterwards(tmp_path: Path) -> None:
+    witness = Witness()
+    tool, log = tool_on(tmp_path, witness=witness)
+    stored = asyncio.run(run(tool, {}))["observation_id"]
+    log.close()
+
+    ages = [witness.age(each, 0, Moment(0, 10**30)) for each in (stored, "o_another")]
+
+    assert [age["age_basis"] for age in ages] == ["monotonic", "wall_clock"]
+
+
 def test_a_name_of_a_project_that_cannot_be_one_is_an_argument_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError) as refused:
         measure(tmp_path, project="..")
@@ -129,9 +142,13 @@ def test_measuring_goes_on_where_nothing_can_be_stored_and_says_why(tmp_path: Pa
     assert answer["data"] == {"kind": "try"}
 
 
-def test_an_observation_that_fits_no_line_is_answered_and_not_stored(tmp_path: Path) -> None:
+def test_an_observation_that_fits_no_line_is_answered_and_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.records.codec.MAX_LINE_BYTES", 1000)
+
     async def vast(_params: Params, _bench: Bench) -> Outcome:
-        return Outcome(ok=True, data={"kind": "x" * (17 << 20)})
+        return Outcome(ok=True, data={"kind": "x" * 1000})
 
     answer = measure(tmp_path, vast)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -21,6 +21,18 @@ class Params(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     timeout_ms: Annotated[int, msgspec.Meta(ge=1, le=100, description="Deadline.")] = 10
     headers: dict[str, str] = {}
     detail: Literal["brief", "full"] = "brief"
+
+
+class Word(msgspec.Struct, tag_field="type", tag="word"):
+    text: str
+
+
+class Number(msgspec.Struct, tag_field="type", tag="number"):
+    digits: str
+
+
+class Either(msgspec.Struct):
+    parts: list[Word | Number]
 
 
 async def nothing(_params: Params, _arguments: Mapping[str, Any], _context: Context) -> dict[str, Any]:
@@ -98,6 +110,7 @@ def test_the_published_schema_refuses_what_validation_refuses() -> None:
         ),
     )
 )
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the first draw reads the tables of Unicode
 def test_validation_and_the_published_schema_are_of_one_mind(arguments: dict[str, Any]) -> None:
     try:
         validate(Params, arguments)
@@ -128,6 +141,21 @@ def test_references_resolve_from_the_root_of_the_output_schema() -> None:
     schema = replace(tool("t"), answer=answer).output_schema()
 
     assert [Draft202012Validator(schema).is_valid({"a": value}) for value in (1, "1")] == [True, False]
+
+
+@pytest.mark.parametrize("part", [{}, {"type": "word"}, {"type": "word", "text": 1}, {"type": "picture"}])
+def test_what_is_wrong_inside_an_argument_is_reported_under_its_name(part: dict[str, Any]) -> None:
+    with pytest.raises(ToolError) as refused:
+        validate(Either, {"parts": [part]})
+
+    assert refused.value.field == "parts"
+
+
+def test_what_tells_the_members_of_a_union_apart_is_described_too() -> None:
+    definitions = inline(msgspec.json.schema(Either))["$defs"]
+
+    assert definitions["Word"]["properties"]["type"] == {"description": "What it is.", "enum": ["word"]}
+    assert definitions["Number"]["properties"]["digits"] == {"type": "string"}
 
 
 def test_every_error_content_is_valid_for_its_schema() -> None:
