@@ -6,6 +6,7 @@ import ctypes
 import os
 import platform
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ def examine(application: Application) -> list[Check]:
         Check("profile", application.policy_sentence),
         *(Check("policy warning", text, ok=None) for text in application.policy.warnings),
         *registry_checks(settings.data_dir, application.log, needs_mount=settings.data_mount == "require"),
+        *index_checks(settings.data_dir, settings.text_index),
+        signing_check(application),
         clock_check(application.clock.wall_ns()),
         *kernel_checks(),
     ]
@@ -97,6 +100,33 @@ def registry_checks(data_dir: str, log: FileLog, *, needs_mount: bool) -> Iterat
         yield from _project_checks(data_dir, log, project)
 
 
+def index_checks(data_dir: str, tokenizer: str) -> Iterator[Check]:
+    """How the index of each project is kept; one that is missing is made by the first query."""
+    from app.store.index_file import examine_index
+
+    kept = {"wal": "with a write-ahead log", "rollback": "with a rollback journal", "memory": "in memory"}
+    for project in _projects(data_dir):
+        size, keeping = examine_index(data_dir, project, tokenizer)
+        text = "none yet" if size is None else f"{size} bytes"
+        yield Check(
+            f"{project}/index", f"{text}; kept {kept[keeping]}", ok=True if keeping == "wal" else None
+        )
+
+
+def signing_check(application: Application) -> Check:
+    """The public key of checkpoints, for whoever is to check them; looking makes none."""
+    settings = application.settings
+    if settings.signing_key_file is None and not os.path.exists(
+        os.path.join(settings.data_dir, "keys", "signing")
+    ):
+        return Check("signing key", "none yet; it is made with the first checkpoint", ok=None)
+    try:
+        public = application.signing_key().public
+    except (StoreError, OSError, ValueError) as error:
+        return Check("signing key", str(error), ok=False)
+    return Check("signing key", f"public key {b64encode(public).decode()} (Ed25519)")
+
+
 def _project_checks(data_dir: str, log: FileLog, project: str) -> Iterator[Check]:
     from app.store.examine import examine_lock, examine_project
 
@@ -130,7 +160,7 @@ def _projects(data_dir: str) -> list[str]:
     try:
         with os.scandir(os.path.join(data_dir, "projects")) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

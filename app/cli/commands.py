@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app import VERSION
+from app.cli import export, recall, verify
+from app.cli.output import as_json
 from app.cli.summary import printable, summary
 from app.errors import StartError, ToolError
 from policy.explain import exit_code, render
@@ -66,10 +67,10 @@ def measure_http(wanted: argparse.Namespace, build: Build) -> int:
     try:
         answer = asyncio.run(_until_a_signal(application.call("facts.measure.http", call)))
     except ToolError as error:
-        return _refused(application, error, call, as_json=wanted.json)
+        return _refused(application, error, call, is_json=wanted.json)
     finally:
         application.close()
-    sys.stdout.write(_json(answer) if wanted.json else summary(answer, bar=_bar()))
+    sys.stdout.write(as_json(answer) if wanted.json else summary(answer, bar=_bar()))
     return 0 if answer["ok"] else 1
 
 
@@ -77,7 +78,7 @@ def policy_explain(wanted: argparse.Namespace, build: Build) -> int:
     """`policy explain URL…`: the decision on each, after resolving as a measurement would; opens no connection."""
     application = build()
     answers = asyncio.run(application.explain(wanted.url))
-    text = _json(answers) if wanted.json else "".join(f"{render(answer)}\n" for answer in answers)
+    text = as_json(answers) if wanted.json else "".join(f"{render(answer)}\n" for answer in answers)
     sys.stdout.write(text)
     return max(exit_code(answer) for answer in answers)
 
@@ -87,7 +88,7 @@ def doctor(wanted: argparse.Namespace, build: Build) -> int:
     from app.doctor import examine, render
 
     checks = examine(build())
-    sys.stdout.write(_json([check.as_dict() for check in checks]) if wanted.json else render(checks))
+    sys.stdout.write(as_json([check.as_dict() for check in checks]) if wanted.json else render(checks))
     return 0 if all(check.ok is not False for check in checks) else 1
 
 
@@ -107,6 +108,9 @@ def _parser(epilog: str) -> argparse.ArgumentParser:
     explain = policy.add_parser("explain", help="may this be measured, and by which rule")
     explain.add_argument("url", nargs="+", metavar="URL")
     explain.set_defaults(run=policy_explain)
+    recall.add_commands(commands)
+    export.add_commands(commands)
+    verify.add_commands(commands)
     examine = commands.add_parser("doctor", help="look at settings, registry, clock and kernel")
     examine.set_defaults(run=doctor)
     for each in (explain, examine):
@@ -157,19 +161,15 @@ def _headers(given: Sequence[str]) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _refused(application: Application, error: ToolError, call: dict[str, Any], *, as_json: bool) -> int:
+def _refused(application: Application, error: ToolError, call: dict[str, Any], *, is_json: bool) -> int:
     content = application.error_content(error, call)
-    if as_json:
-        sys.stdout.write(_json(content))
+    if is_json:
+        sys.stdout.write(as_json(content))
     else:
         configure = (content.get("details") or {}).get("configure")
         hint = f"facts-mcp: what would allow it: {configure}\n" if configure else ""
         sys.stderr.write(f"facts-mcp: {content['code']}: {printable(content['message'])}\n{hint}")
     return 2 if error.code == "invalid_arguments" else 1
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _bar() -> str:

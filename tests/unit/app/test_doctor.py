@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from app.clock import SystemClock
-from app.doctor import Check, clock_check, examine, kernel_checks, registry_checks, render
+from app.doctor import (
+    Check,
+    clock_check,
+    examine,
+    index_checks,
+    kernel_checks,
+    registry_checks,
+    render,
+    signing_check,
+)
 from app.main import Application
 from app.settings import Settings
 from app.store.file import FileLog
@@ -75,6 +85,45 @@ def test_a_registry_that_cannot_be_read_is_wrong_and_says_why(tmp_path: Path, lo
     assert registry(tmp_path, log)["shop"].ok is False
 
 
+@pytest.fixture
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
+    monkeypatch.setenv("PLINTH_DATA_DIR", str(tmp_path))
+    made = Application(Settings())
+    yield made
+    made.close()
+
+
+def test_the_index_of_each_project_is_described(tmp_path: Path, application: Application) -> None:
+    assert list(index_checks(str(tmp_path), "words")) == []
+
+    claim = {"project": "shop", "statement": "it answers", "observed_by": "anna"}
+    asyncio.run(application.call("facts.recall.assert", claim))
+    asyncio.run(application.call("facts.recall.query", {"project": "shop"}))
+    (check,) = index_checks(str(tmp_path), "words")
+    (other,) = index_checks(str(tmp_path), "trigram")
+
+    assert check.name == "shop/index"
+    assert check.detail.endswith(" bytes; kept with a write-ahead log")
+    assert other.detail.startswith("none yet; ")
+
+
+def test_the_public_key_is_told_and_looking_makes_none(tmp_path: Path, application: Application) -> None:
+    before = signing_check(application)
+
+    assert (before.ok, list(tmp_path.iterdir())) == (None, [])
+
+    public = b64encode(application.signing_key().public).decode()
+
+    assert signing_check(application) == Check("signing key", f"public key {public} (Ed25519)")
+
+
+def test_a_key_that_is_none_is_wrong(tmp_path: Path, application: Application) -> None:
+    application.signing_key()
+    (tmp_path / "keys/signing").write_bytes(b"short")
+
+    assert signing_check(application).ok is False
+
+
 def test_the_clock_is_described_without_a_judgement() -> None:
     check = clock_check(0)
 
@@ -86,14 +135,11 @@ def test_the_kernel_is_described() -> None:
     assert [check.name for check in kernel_checks()] == ["kernel", "landlock", "fdatasync"]
 
 
-def test_every_part_of_an_installation_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLINTH_DATA_DIR", str(tmp_path))
-    application = Application(Settings())
-
+def test_every_part_of_an_installation_is_looked_at(application: Application) -> None:
     names = [check.name for check in examine(application)]
-    application.close()
 
     assert names[:4] == ["version", "settings", "profile", "data directory"]
+    assert names[4:6] == ["signing key", "clock"]
 
 
 def test_the_lines_name_what_is_wrong() -> None:
