@@ -9,103 +9,43 @@ interleaved and the figures are medians. Goal: 15 times the SDK.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.peer import Peer, call
+
 IN_FLIGHT = (1, 64)
 IDS = 4096
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-CALL = {"name": "facts_measure_http", "arguments": {"project": "bench", "url": "http://10.0.0.1/"}}
+ARGUMENTS = {"project": "bench", "url": "http://10.0.0.1/"}
 
 
-def requests() -> list[bytes]:
+def requests() -> Iterator[bytes]:
     """Lines to send over and over; an id comes again only long after its answer."""
-    return [
-        json.dumps(
-            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {**CALL, "_meta": META}}
-        ).encode()
-        + b"\n"
-        for number in range(IDS)
-    ]
-
-
-class Server:
-    """A process that is called over its standard input and output."""
-
-    def __init__(self, command: Sequence[str], expected: bytes) -> None:
-        self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
-        self._lines, self._next, self._expected = requests(), 0, expected
-
-    def rate(self, in_flight: int, seconds: float) -> float:
-        """Calls a second with so many unanswered at any time."""
-        began = time.perf_counter()
-        end, answered, right = began + seconds, 0, 0
-        self._send(in_flight)
-        sent = in_flight
-        while answered < sent:
-            piece = self._receive()
-            count = piece.count(b"\n")
-            answered += count
-            right += piece.count(self._expected)
-            if time.perf_counter() < end:
-                self._send(count)
-                sent += count
-        if right != answered:
-            raise SystemExit(f"{answered - right} of {answered} answers are not what was expected")
-        return answered / (time.perf_counter() - began)
-
-    def close(self) -> None:
-        """End the input and wait for the process."""
-        self._process.communicate(timeout=30)
-
-    def _send(self, count: int) -> None:
-        chosen = [self._lines[(self._next + step) % IDS] for step in range(count)]
-        self._next = (self._next + count) % IDS
-        data = memoryview(b"".join(chosen))
-        while data:
-            data = data[os.write(self._stdin, data) :]
-
-    def _receive(self) -> bytes:
-        """Whole lines only, so that what is expected is never cut in two."""
-        piece = b""
-        while not piece.endswith(b"\n"):
-            read = os.read(self._stdout, 1 << 20)
-            if not read:
-                raise SystemExit("the server went away")
-            piece += read
-        return piece
+    return itertools.cycle([call(number, "facts_measure_http", ARGUMENTS) for number in range(IDS)])
 
 
 def measure(sdk_python: str, rounds: int, seconds: float) -> dict[str, dict[str, float]]:
     """Median rates by server and number in flight, after a short run that only warms up."""
     servers = {
-        "ours": Server([sys.executable, "-m", "app"], b'"isError":true'),
-        "sdk": Server([sdk_python, "tests/bench/sdk_server.py"], b'"resultType":"complete"'),
+        "ours": (Peer([sys.executable, "-m", "app"], b'"isError":true'), requests()),
+        "sdk": (Peer([sdk_python, "tests/bench/sdk_server.py"], b'"resultType":"complete"'), requests()),
     }
     taken: dict[str, dict[int, list[float]]] = {name: {count: [] for count in IN_FLIGHT} for name in servers}
-    for server in servers.values():
-        server.rate(1, 0.2)
+    for server, lines in servers.values():
+        server.rate(lines, 1, 0.2)
     for _ in range(rounds):
         for count in IN_FLIGHT:
-            for name, server in servers.items():
-                taken[name][count].append(server.rate(count, seconds))
-    for server in servers.values():
+            for name, (server, lines) in servers.items():
+                taken[name][count].append(server.rate(lines, count, seconds))
+    for server, _ in servers.values():
         server.close()
     return {
         name: {str(count): statistics.median(found) for count, found in rates.items()}

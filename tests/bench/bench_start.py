@@ -19,16 +19,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "bench", "version": "1"},
-}
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.peer import HELLO, META, ROOT, line
+
 # What a client says, and for how many answers it waits before the input ends.
 OPENINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "server/discover": [{"id": 1, "method": "server/discover", "params": {"_meta": META}}],
@@ -55,7 +49,7 @@ def start_once(command: Sequence[str], opening: Sequence[Mapping[str, object]]) 
     assert process.stdin is not None
     assert process.stdout is not None
     for message in opening:
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        process.stdin.write(line(message))
         process.stdin.flush()
         if "id" in message and b'"result"' not in process.stdout.readline():
             raise SystemExit(f"no answer from {command} to {message}")

@@ -25,6 +25,10 @@ def request(number: int, method: str, params: dict[str, Any] | None = None) -> s
 
 def conversation(target: str) -> list[str]:
     """The lines to send; each is answered by exactly one line."""
+    claim = {"project": "clients", "statement": "a claim of two eras", "observed_by": "raw"}
+    asserted = {"name": "facts_recall_assert", "arguments": claim}
+    queried = {"name": "facts_recall_query", "arguments": {"project": "clients", "text": "eras"}}
+    unknown = {"name": "facts_recall_history", "arguments": {"project": "clients", "claim_id": "c_none"}}
     measure = {"name": "facts_measure_http", "arguments": {"project": "clients", "url": target}}
     return [
         "{broken",
@@ -42,6 +46,12 @@ def conversation(target: str) -> list[str]:
         request(
             10, "tools/list", {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "1999-01-01"}}
         ),
+        request(11, "tools/call", asserted),
+        request(12, "tools/call", {**asserted, "_meta": META}),
+        request(13, "tools/call", queried),
+        request(14, "tools/call", {**queried, "_meta": META}),
+        request(15, "tools/call", unknown),
+        request(16, "tools/call", {**unknown, "_meta": META}),
     ]
 
 

@@ -106,6 +106,9 @@ def trials(environments: Path) -> list[Trial]:
     """Every client, in the order in which they run."""
     call = ["--method", "tools/call", "--tool-name"]
     measured = [*call, "facts_measure_http", "--tool-arg", "project=clients", "url={target}"]
+    claim = ["project=clients", "statement=seen by the inspector", "observed_by=inspector"]
+    asserted = [*call, "facts_recall_assert", "--tool-arg", *claim]
+    queried = [*call, "facts_recall_query", "--tool-arg", "project=clients", "observed_by=inspector"]
     return [
         *[python_trial(environments, "mcp2", mode) for mode in ("auto", "legacy", "2026-07-28")],
         python_trial(environments, "mcp1"),
@@ -114,6 +117,8 @@ def trials(environments: Path) -> list[Trial]:
         node_trial(environments, "sdk1"),
         inspector_trial(environments, "list", "--method", "tools/list"),
         inspector_trial(environments, "call", *measured),
+        inspector_trial(environments, "assert", *asserted),
+        inspector_trial(environments, "query", *queried),
         inspector_trial(environments, "unknown", *call, "no_such_tool", exit_status=INSPECTOR_TOOL_ERROR),
         Trial("raw", lambda target, server: [sys.executable, str(HERE / "raw.py"), target, *server]),
     ]

@@ -16,7 +16,11 @@ from app.errors import AGENT_ACTION, HTTP_STATUS, RETRYABLE, Phase, ProbeErrorCo
 from app.measure import kinds
 from app.measure.http1.head import DEVIATIONS
 from app.settings import Settings, configuration_page
+from app.store.checkpoints import FAULTS
+from app.store.log import DAMAGES
 from app.telemetry import FIELDS
+from app.tools.recall import recall_tools
+from app.tools.recall_answers import CLAIM
 from policy.table import ROWS
 
 ROOT = Path(__file__).parents[2]
@@ -59,9 +63,18 @@ def broken_links(path: Path) -> list[str]:
     return broken
 
 
+RECALL = recall_tools(lambda: pytest.fail("no tool is called"))
+
+
 def arguments() -> set[str]:
-    """The arguments of all measuring tools, as published."""
-    return {field.encode_name for kind in kinds() for field in msgspec.structs.fields(kind.params)}
+    """The arguments of all tools, as published."""
+    params = [*(kind.params for kind in kinds()), *(tool.params for tool in RECALL)]
+    return {field.encode_name for each in params for field in msgspec.structs.fields(each)}
+
+
+def answers() -> set[str]:
+    """The names at the top of what the recall tools answer, and of a claim."""
+    return {*CLAIM, *(name for tool in RECALL for name in tool.answer["properties"])}
 
 
 def facts() -> set[str]:
@@ -89,7 +102,11 @@ def test_the_page_of_the_settings_is_generated_from_them() -> None:
         pytest.param(
             {str(field.validation_alias) for field in Settings.model_fields.values()}, id="settings"
         ),
-        pytest.param({f"facts.measure.{kind.name}" for kind in kinds()}, id="tools"),
+        pytest.param({f"facts.measure.{kind.name}" for kind in kinds()}, id="measuring tools"),
+        pytest.param({tool.name for tool in RECALL}, id="recall tools"),
+        pytest.param(answers(), id="answers of recall"),
+        pytest.param(set(FAULTS), id="faults that verify finds"),
+        pytest.param(set(DAMAGES), id="reasons of damage"),
         pytest.param(arguments(), id="arguments of the tools"),
         pytest.param(facts(), id="facts of the measurements"),
         pytest.param(set(get_args(ToolErrorCode)), id="codes of a refused call"),

@@ -1,13 +1,34 @@
-"""A session of the official Python SDK 2.x in one mode: connect, list, measure, call an unknown tool."""
+"""A session of the official Python SDK 2.x in one mode: connect, list, measure, recall, call an unknown tool."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
+from typing import Any
 
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+
+async def recall(client: Client, observation_id: str) -> None:
+    """Assert what was measured, find it, take it back, and read its history."""
+
+    async def ask(tool: str, **arguments: Any) -> Any:
+        answer = await client.call_tool(f"facts_recall_{tool}", {"project": "clients", **arguments})
+        if answer.is_error:
+            raise SystemExit(f"{tool} failed: {answer}")
+        return answer.structured_content
+
+    evidence = [{"type": "observation", "observation_id": observation_id}]
+    claim = await ask("assert", statement=f"seen in {observation_id}", observed_by="mcp2", evidence=evidence)
+    found = await ask("query", text=observation_id, observed_by="mcp2")
+    await ask("retract", claim_id=claim["claim_id"], reason="it was a trial")
+    history = await ask("history", claim_id=claim["claim_id"])
+    ids = [each["claim_id"] for each in found["claims"]]
+    types = [each["event"]["type"] for each in history["events"]]
+    if (ids, types) != ([claim["claim_id"]], ["asserted", "retracted"]):
+        raise SystemExit(f"the claim was not kept: {found} {history}")
 
 
 async def converse(client: Client, target: str) -> str:
@@ -18,6 +39,7 @@ async def converse(client: Client, target: str) -> str:
     answer = await client.call_tool("facts_measure_http", {"project": "clients", "url": target})
     if answer.is_error or answer.structured_content["ok"] is not True:
         raise SystemExit(f"the measurement failed: {answer}")
+    await recall(client, answer.structured_content["observation_id"])
     try:
         unknown = await client.call_tool("no_such_tool", {})
     except MCPError as error:

@@ -1,4 +1,4 @@
-// A session of @modelcontextprotocol/sdk 1.x: connect, list, measure, call an unknown tool.
+// A session of @modelcontextprotocol/sdk 1.x: connect, list, measure, recall, call an unknown tool.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -14,6 +14,22 @@ assert.ok(names.includes('facts_measure_http'), `the tool is not listed: ${names
 const measured = { name: 'facts_measure_http', arguments: { project: 'clients', url: target } };
 const answer = await client.callTool(measured);
 assert.ok(!answer.isError && answer.structuredContent.ok === true, JSON.stringify(answer));
+
+// Assert what was measured, find it, take it back, and read its history.
+const ask = async (tool, given) => {
+  const result = await client.callTool({ name: `facts_recall_${tool}`, arguments: { project: 'clients', ...given } });
+  assert.ok(!result.isError, JSON.stringify(result));
+  return result.structuredContent;
+};
+const { observation_id } = answer.structuredContent;
+const by = { observed_by: 'sdk1' };
+const evidence = [{ type: 'observation', observation_id }];
+const { claim_id } = await ask('assert', { statement: `seen in ${observation_id}`, evidence, ...by });
+const found = await ask('query', { text: observation_id, ...by });
+assert.deepEqual(found.claims.map((claim) => claim.claim_id), [claim_id]);
+await ask('retract', { claim_id, reason: 'it was a trial' });
+const { events } = await ask('history', { claim_id });
+assert.deepEqual(events.map(({ event }) => event.type), ['asserted', 'retracted']);
 
 const unknown = await client.callTool({ name: 'no_such_tool', arguments: {} }).then(
   (result) => (result.isError ? 'isError' : assert.fail('an unknown tool was answered as a success')),
