@@ -11,8 +11,6 @@ from app.store.match import match
 
 MATCHED_AT_MOST: Final = 10_000
 """Counted exactly up to here; beyond, one answer would wait for all hits of a common word."""
-COUNTED_AT_ONCE: Final = 500
-"""So many hits are counted while the first page is looked for; more are counted by a search of their own."""
 ORDERED_AT_MOST: Final = 2_000
 """How many of the newest hits an order by match looks at."""
 
@@ -29,11 +27,10 @@ class Hit(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Claims in the order asked for, whether there are more behind them, and how many in all where that is known."""
+    """Claims in the order asked for, and whether there are more behind them."""
 
     hits: list[Hit]
     has_more: bool
-    total: int | None = None
 
 
 class _Where(NamedTuple):
@@ -54,6 +51,10 @@ class _Where(NamedTuple):
         windows = [window.replace("c.", "+c.") for window in self.windows]
         return self.sql(self.number, *windows, *more, ending=ending)
 
+    def behind(self, search: Search, place: Place) -> str:
+        """What holds for the rows that come after a place, where the order is that of the numbers."""
+        return f"{self.number} {'<' if search.order == 'newest' else '>'} {place.last}"
+
     def sql(self, what: str, *more: str, ending: str = "") -> str:
         conditions = " AND ".join([*self.conditions, *more]) or "1"
         return f"SELECT {what} FROM {self.tables} WHERE {conditions} {ending}"  # noqa: S608 - texts of this module
@@ -64,26 +65,29 @@ def page(connection: sqlite3.Connection, search: Search, place: Place | None, li
     where = _where(connection, search)
     if search.order == "match":
         return _by_match(connection, where, place, limit)
-    compare, direction = ("<", "DESC") if search.order == "newest" else (">", "ASC")
-    looked_at = max(limit, COUNTED_AT_ONCE) if place is None else limit
-    values = {**where.values, "limit": looked_at + 1}
-    more = []
-    if place is not None:
-        more = [f"{where.number} {compare} :last"]
-        values["last"] = place.last
+    direction = "DESC" if search.order == "newest" else "ASC"
+    more = [] if place is None else [where.behind(search, place)]
     sql = where.in_order(*more, ending=f"ORDER BY {where.number} {direction} LIMIT :limit")
-    numbers = [found[0] for found in connection.execute(sql, values)]
+    numbers = [found[0] for found in connection.execute(sql, {**where.values, "limit": limit + 1})]
     hits = _hits(connection, {n: Place(last=n) for n in numbers[:limit]})
-    is_all = place is None and len(numbers) <= looked_at
-    return Page(hits, len(numbers) > limit, len(numbers) if is_all else None)
+    return Page(hits, len(numbers) > limit)
 
 
-def matched(connection: sqlite3.Connection, search: Search) -> tuple[int, bool]:
-    """How many claims the search finds, and whether that is exact: it is up to `MATCHED_AT_MOST`."""
+def matched(connection: sqlite3.Connection, search: Search, first: Page | None = None) -> tuple[int, bool]:
+    """How many claims the search finds, and whether that is exact: it is up to `MATCHED_AT_MOST`.
+
+    Behind a `first` page only the others are counted, for a common word is long to read.
+    """
+    if first is not None and not first.has_more:
+        return len(first.hits), True
     where = _where(connection, search)
-    counted = f"SELECT count(*) FROM ({where.sql('1', *where.windows, ending='LIMIT :most')})"  # noqa: S608 - as above
-    (count,) = connection.execute(counted, {**where.values, "most": MATCHED_AT_MOST + 1}).fetchone()
-    return min(count, MATCHED_AT_MOST), count <= MATCHED_AT_MOST
+    more, known = [*where.windows], 0
+    if first is not None and first.hits and search.order != "match":
+        more.append(where.behind(search, first.hits[-1].place))
+        known = len(first.hits)
+    counted = f"SELECT count(*) FROM ({where.sql('1', *more, ending='LIMIT :most')})"  # noqa: S608 - as above
+    (count,) = connection.execute(counted, {**where.values, "most": MATCHED_AT_MOST + 1 - known}).fetchone()
+    return min(known + count, MATCHED_AT_MOST), known + count <= MATCHED_AT_MOST
 
 
 def _by_match(connection: sqlite3.Connection, where: _Where, place: Place | None, limit: int) -> Page:

@@ -220,7 +220,7 @@ def _counted(
     connection.execute("BEGIN")
     try:
         found = page(connection, search, place, limit)
-        return found, matched(connection, search) if found.total is None else (found.total, True)
+        return found, matched(connection, search, found if place is None else None)
     finally:
         connection.execute("COMMIT")
 

@@ -247,12 +247,15 @@ class Recall(RuleBasedStateMachine):
         """The ids of all pages, and how many there are said to be, if that is said exactly."""
         found: list[str] = []
         cursor = None
+        counts = set()
         for _ in range(100):
             answer = self.servers[who].call("query", cursor=cursor, **asked)
+            counts.add((answer["matched"], answer["matched_is_exact"]))
             assert answer["index"]["state"] == "current"
             found += [claim["claim_id"] for claim in answer["claims"]]
             cursor = answer["next_cursor"]
             if cursor is None:
+                assert len(counts) == 1
                 return found, answer["matched"] if answer["matched_is_exact"] else None
         raise AssertionError("the pages have no end")
 

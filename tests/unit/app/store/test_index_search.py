@@ -270,6 +270,39 @@ def test_hits_are_counted_exactly_up_to_a_number(
     assert index.read(lambda connection: matched(connection, Search(wanted=text))) == count
 
 
+@pytest.mark.parametrize("limit", [1, 2, 4, 5, 6])
+@pytest.mark.parametrize("order", ["newest", "oldest", "match"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"asserted_from": DAY_1 + DAY}, {"unwanted": (Term("claim 1"),)}],
+    ids=["all", "time", "text"],
+)
+@pytest.mark.parametrize("most", [10, 3])
+def test_counting_behind_a_first_page_is_counting_all(
+    open_index: Open,
+    place: Place,
+    claim: Claim,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: int,
+    order: Any,
+    more: dict[str, Any],
+    most: int,
+) -> None:
+    monkeypatch.setattr(index_search, "MATCHED_AT_MOST", most)
+    place(b"".join(claim(number, f"claim {number}", at=day(number)) for number in range(1, 6)), "claims")
+    index = open_index()
+    index.catch_up()
+    search = Search(wanted=(Term("claim"),), order=order, **more)
+
+    first = index.read(lambda connection: page(connection, search, None, limit))
+
+    right = (min(4 if more else 5, most), most == 10)
+    assert index.read(lambda connection: matched(connection, search)) == right
+    assert index.read(lambda connection: matched(connection, search, first)) == (
+        right if first.has_more else (len(first.hits), True)
+    )
+
+
 def test_the_promised_numbers_are_these() -> None:
     assert (index_search.MATCHED_AT_MOST, index_search.ORDERED_AT_MOST) == (10_000, 2_000)
     assert index_search._ENDS == (0, 1_999)
