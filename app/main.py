@@ -38,10 +38,18 @@ if TYPE_CHECKING:
     from app.store.signer import Signer
 
 CLOSE_SECONDS = 1.0
-INSTRUCTIONS = """\
-Measures network services and stores each observation with its time, failures included. It reports what was seen and \
-never judges it: ok says only that the observation could be taken. {policy} What lies outside is refused with \
-policy_denied before any packet; only the operator can change that."""
+INSTRUCTIONS = {
+    "measure": (
+        "Measures network services and stores each observation with its time, failures included. It reports what was "
+        "seen and never judges it: ok says only that the observation could be taken. {policy} What lies outside is "
+        "refused with policy_denied before any packet; only the operator can change that."
+    ),
+    "recall": (
+        "Recall keeps what you conclude, with its evidence, for good. It answers from memory, each claim with its age: "
+        "what may have changed since, measure again as remeasure_with says."
+    ),
+}
+"""What a client is told at first, of each group of tools that is served."""
 
 
 class Application:
@@ -66,7 +74,8 @@ class Application:
         )
         for warning in self.policy.warnings:
             self.journal.note("warning", "warning", policy=warning)
-        instructions = INSTRUCTIONS.format(policy=self.policy_sentence)
+        told = [INSTRUCTIONS[name] for name in settings.toolsets if name in INSTRUCTIONS]
+        instructions = " ".join(told).format(policy=self.policy_sentence)
         gc.freeze()
         gc.enable()
         peer = Peer(Identity("facts-mcp", VERSION, instructions), self._faces())

@@ -52,11 +52,14 @@ def application(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Application:
     return Application(read_settings())
 
 
-def serve(tmp_path: Path, *messages: Any, code: str = "import app.__main__ as m; m.main()") -> Any:
+def serve(
+    tmp_path: Path, *messages: Any, code: str = "import app.__main__ as m; m.main()", **variables: str
+) -> Any:
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
         "PLINTH_DATA_DIR": str(tmp_path / "data"),
+        **variables,
     }
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -75,6 +78,23 @@ def test_the_profile_is_stated_in_the_instructions_and_on_stderr(tmp_path: Path)
     assert "Egress policy loopback (rules " in instructions
     assert "Egress policy loopback (rules " in done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("toolsets", "told"),
+    [
+        ("measure,recall", ["Measures ", "Recall "]),
+        ("measure", ["Measures "]),
+        ("recall", ["Recall "]),
+    ],
+)
+def test_a_client_is_told_about_the_tools_that_are_served(
+    tmp_path: Path, toolsets: str, told: list[str]
+) -> None:
+    done = serve(tmp_path, DISCOVER, PLINTH_FACTS_TOOLSETS=toolsets)
+
+    instructions = json.loads(done.stdout)["result"]["instructions"]
+    assert [word for word in ("Measures ", "Recall ") if word in instructions] == told
 
 
 def test_nothing_heavy_is_imported_before_the_first_answer_and_nothing_is_written(tmp_path: Path) -> None:
