@@ -34,6 +34,17 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket.socket, name, guarded(name))
 
 
+@pytest.fixture(autouse=True)
+def no_log_left_open() -> Iterator[None]:
+    """A log that a test leaves open keeps its thread, its descriptors and its locks into the tests behind it."""
+    before = set(threading.enumerate())
+    yield
+    left = [each for each in threading.enumerate() if each.name == "log-writer" and each not in before]
+    for each in left:  # one that was left behind ends as soon as it looks
+        each.join(30)
+    assert [each for each in left if each.is_alive()] == []
+
+
 @pytest.fixture(scope="session", autouse=True)
 def kernel_stamps() -> Iterator[None]:
     """The kernel begins to stamp a moment after the first socket wants it; here one wants it all the time."""

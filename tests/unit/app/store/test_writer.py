@@ -45,7 +45,10 @@ def test_closing_twice_does_no_harm(tmp_path: Path, append: Callable[..., list[S
     log.close()
     log.close()
 
-    assert [stored.seq for stored in append(FileLog(str(tmp_path), SystemClock()))] == [2]
+    again = FileLog(str(tmp_path), SystemClock())
+    stored = append(again)
+    again.close()
+    assert [each.seq for each in stored] == [2]
 
 
 class Strange(Exception):
@@ -176,9 +179,7 @@ def test_a_thread_that_dies_while_it_serves_nobody_fails_all_who_wait(tmp_path: 
     loop.close()
     writer.close()
     for thread in threading.enumerate():
-        if (
-            thread.name == "log-writer"
-        ):  # its death is told when it is dead, which must not be in the next test
+        if thread.name == "log-writer":  # its death is told when it is dead, not in the next test
             thread.join(5)
 
     assert failure.value.reason == "io"
