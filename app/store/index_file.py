@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Literal, NamedTuple
@@ -20,6 +21,7 @@ Keeping = Literal["wal", "rollback", "memory"]
 """How the index is kept; `memory`: nothing can be written where it belongs, so each process has its own."""
 
 BUSY_SECONDS: Final = 5.0
+_PAUSE_SECONDS: Final = 0.005
 
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 _BROKEN: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -48,6 +50,7 @@ _NO_SHARED_MEMORY: Final = frozenset(
 """File systems on which a write-ahead log does not work, or only seems to."""
 _COMMON: Final = ("PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF", "PRAGMA foreign_keys=OFF")
 _READING: Final = ("PRAGMA query_only=ON",)
+_PATIENCE: Final = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
 
 
 class IndexBroken(Exception):
@@ -64,12 +67,10 @@ class IndexFile(NamedTuple):
         """A connection for any thread, one at a time; transactions are begun by hand."""
         with mapped(self.path or "the index in memory"):
             name = self.path or ":memory:"
-            connection = sqlite3.connect(
-                name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            connection = sqlite3.connect(name, timeout=0, isolation_level=None, check_same_thread=False)
             try:
-                for statement in (*_COMMON, *self._durability(), *(_READING if readonly else ())):
-                    connection.execute(statement)
+                for statement in (*_COMMON, *self._durability(), *(_READING if readonly else ()), _PATIENCE):
+                    _insist(connection, statement)
             except sqlite3.Error:
                 connection.close()
                 raise
@@ -146,6 +147,22 @@ def mapped(what: str) -> Iterator[None]:
         if code in _BROKEN or code == sqlite3.SQLITE_ERROR:
             raise IndexBroken(f"{what}: {error}") from error
         raise StoreError(_REASONS.get(code, "io"), f"{what}: {error}") from error
+
+
+def _insist(connection: sqlite3.Connection, statement: str) -> None:
+    """Try again for a while where others open the same file.
+
+    SQLite waits by itself for most locks, but not for the one that a change of the journal needs.
+    """
+    for left in range(int(BUSY_SECONDS / _PAUSE_SECONDS), -1, -1):
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or not left:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _name(tokenizer: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -196,3 +197,65 @@ def test_a_system_without_a_list_of_mounts_is_no_error(
     monkeypatch.setattr(module, "open", missing, raising=False)
 
     assert made(tmp_path).keeping == "wal"
+
+
+def test_an_index_that_another_is_opening_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = made(tmp_path)
+    other = sqlite3.connect(place.path, isolation_level=None)
+    other.executescript("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
+    reading = other.execute(
+        "SELECT x FROM t"
+    )  # no journal can be changed now, and SQLite does not wait by itself
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        reading.close()
+
+    monkeypatch.setattr("time.sleep", pause)
+    with closing(place.connect()) as connection:
+        (kept,) = connection.execute("PRAGMA journal_mode").fetchone()
+        (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    other.close()
+
+    assert (kept, len(pauses), patience) == ("wal", 1, 5000)
+
+
+def test_an_index_that_stays_locked_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = made(tmp_path)
+    other = sqlite3.connect(place.path, isolation_level=None)
+    other.executescript("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
+    reading = other.execute("SELECT x FROM t")
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+
+    with pytest.raises(StoreError) as failure:
+        place.connect()
+    reading.close()
+    other.close()
+
+    assert (failure.value.reason, len(pauses)) == ("locked", 1000)
+
+
+def test_many_who_open_a_new_index_at_once_all_get_it(tmp_path: Path) -> None:
+    failed: list[BaseException] = []
+    for number in range(10):
+        place = made(tmp_path / str(number))
+        together = threading.Barrier(8)
+
+        def work(place: IndexFile = place, together: threading.Barrier = together) -> None:
+            together.wait()
+            try:
+                place.connect().close()
+            except StoreError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert failed == []
