@@ -95,6 +95,10 @@ class TileTree:
         """The root over all leaves."""
         return frontier(self.size, subtrees(self.size, self._last)).root()
 
+    def last_leaves(self) -> bytes:
+        """The leaves that are in no full tile yet."""
+        return bytes(self._rows[0])
+
     def take_tiles(self) -> list[tuple[Tile, bytes]]:
         """The tiles that became full since they were last taken, and the partial ones as they are."""
         full, self._full = self._full, []

@@ -14,7 +14,6 @@ from app.store.files import Files
 from app.store.lines import read_lines
 from app.store.log import Damage, LogName
 from app.store.segments import open_segments
-from app.store.signer import origin
 
 FaultKind = Literal[
     "altered",
@@ -73,7 +72,7 @@ def read_chain(root: DataDirectory, files: Files, project: str, public: bytes | 
                 Fault("checkpoint_altered", "this is no checkpoint", number, number, position)
             )
             continue
-        checkpoint = _believed(project, event, public)
+        checkpoint = believed(project, event, public)
         if isinstance(checkpoint, str):
             chain.faults.append(Fault("checkpoint_altered", checkpoint, number, number, position))
             continue
@@ -108,8 +107,13 @@ def _records(
         segments.close()
 
 
-def _believed(project: str, event: Checkpointed, public: bytes | None) -> Checkpoint | str:
-    """What the note says, or why it is not believed."""
+def origin(project: str, log: str) -> str:
+    """The name under which the tree of a log is signed."""
+    return f"facts-mcp/{project}/{log}"
+
+
+def believed(project: str, event: Checkpointed, public: bytes | None) -> Checkpoint | str:
+    """What the note of a line says, or why it is not believed: nothing counts that the note does not say."""
     if public is None:
         return "there is no key to check it with"
     try:

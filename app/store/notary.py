@@ -37,14 +37,18 @@ class Notary:
         self._closing = False
         self._thread: threading.Thread | None = None
 
-    def wrote(self, project: str, log: LogName, lines: int) -> None:
-        """Lines became durable; called on the writer's thread."""
+    def wrote(self, project: str, log: LogName, lines: int, last: int) -> None:
+        """Lines became durable, the last one with the number `last`; called on the writer's thread.
+
+        Every thousandth line of a log is signed at once by the server that wrote it, however many write to the log.
+        """
         if log == "checkpoints" or (project, log) in self._unsyncable:
             return
         key = (project, log)
         with self._changed:
             is_news = key not in self._lines
-            self._lines[key] = self._lines.get(key, 0) + lines
+            is_thousandth = last // LINES > (last - lines) // LINES
+            self._lines[key] = self._lines.get(key, 0) + (LINES if is_thousandth else lines)
             self._since.setdefault(key, self._clock.monotonic_ns())
             if self._thread is None and not self._closing:
                 self._thread = threading.Thread(target=self._run, name="notary", daemon=True)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Final, NamedTuple, Protocol, get_args
 
 from app.clock import Clock, utc_text
-from app.proofs.note import BadNote, Checkpoint, SigningKey, open_note
-from app.proofs.tiles import TileTree, last_tiles
-from app.proofs.tree import leaf_hash
+from app.proofs.note import Checkpoint, SigningKey
+from app.proofs.tiles import WIDTH, Tile, TileTree, last_tiles
+from app.proofs.tree import HASH_BYTES, leaf_hash
 from app.records.codec import Record, body, decode
 from app.records.events import Checkpointed, SignedLog
+from app.store.checkpoints import believed, origin
 from app.store.directory import DataDirectory
 from app.store.files import Files
 from app.store.log import Damage, Guard, LogName, Stored
@@ -88,7 +90,8 @@ class Signer:
                 record = decode(line) if line else None
                 if isinstance(record, Record) and isinstance(record.event, Checkpointed):
                     event = record.event
-                    if event.log == log and self._is_ours(project, event):
+                    signed = believed(project, event, self._signing_key().public)
+                    if event.log == log and isinstance(signed, Checkpoint):
                         stored = Stored(
                             record.seq, record.id, record.at, "checkpoints", position, created=False
                         )
@@ -112,61 +115,64 @@ class Signer:
         tree = grown.tree
         if tree.size <= (newest.event.size if newest else 0):
             return None
-        tiles = TileFiles(self._root, self._files, project, log)
-        grown_tiles = tree.take_tiles()
-        for tile, hashes in grown_tiles:
-            tiles.write(tile, hashes)
-        for tile in last_tiles(newest.event.size) if newest else ():
-            if tile not in [each for each, _hashes in grown_tiles]:
-                tiles.remove(tile)
         root, position = tree.root(), grown.position
         time = utc_text(self._clock.wall_ns())
         note = self._signing_key().sign(Checkpoint(origin(project, log), tree.size, root, position, time))
         event = Checkpointed(log, tree.size, position, b64encode(root).decode(), note)
-        return asyncio.run(
-            to.append(project, "checkpoints", PREFIX, body(event), _Newer(self, project, log, tree.size))
-        )
+        newer = _Newer(self, project, log, tree.size)
+        stored = asyncio.run(to.append(project, "checkpoints", PREFIX, body(event), newer))
+        self._keep(
+            project, log, tree, newest.event.size if newest else 0
+        )  # never before the checkpoint they are of
+        return stored
+
+    def _keep(self, project: str, log: SignedLog, tree: TileTree, before: int) -> None:
+        """Write the tiles that are new, and remove the partial ones of the size before."""
+        tiles = TileFiles(self._root, self._files, project, log)
+        grown = tree.take_tiles()
+        for tile, hashes in grown:
+            tiles.write(tile, hashes)
+        for tile in last_tiles(before):
+            if tile not in [each for each, _hashes in grown]:
+                tiles.remove(tile)
 
     def _tree(
         self, project: str, log: SignedLog, segments: Segments, newest: Checkpointed | None
     ) -> _Grown | None:
         """The tree at, or behind, the newest checkpoint; None where the lines no longer give its root."""
         grown = self._grown.get((project, log))
+        if grown is not None and not _stands(grown, segments):
+            return None
         if newest is None:
             return grown or _Grown(TileTree(), 0)
         if grown is not None and grown.tree.size > newest.size:
             return grown
         if grown is None:
-            grown = self._from_tiles(project, log, newest)
+            grown = self._from_tiles(project, log, segments, newest)
         if grown is None:
             grown = _Grown(TileTree(), 0)
         grown = _grow(grown, segments, newest.size)
         is_same = grown.tree.size == newest.size and grown.tree.root() == b64decode(newest.root)
         return grown if is_same else None
 
-    def _from_tiles(self, project: str, log: SignedLog, newest: Checkpointed) -> _Grown | None:
-        """The tree of a checkpoint by its tiles, if they give its root: then the log need not be read again."""
+    def _from_tiles(
+        self, project: str, log: SignedLog, segments: Segments, newest: Checkpointed
+    ) -> _Grown | None:
+        """The tree of a checkpoint by its tiles, if they give its root: then the log need not be read again.
+
+        The lines of the last tile are looked at all the same, for the log may have been cut or replaced since.
+        """
         tiles = TileFiles(self._root, self._files, project, log)
+        last = Tile(0, (newest.size - 1) // WIDTH, (newest.size - 1) % WIDTH + 1)
+        if tiles.read(last) != _last_leaves(segments, newest.position, last.width):
+            return None
         partial = {tile.level: tiles.read(tile) or b"" for tile in last_tiles(newest.size)}
+        if any(len(partial[tile.level]) != tile.width * HASH_BYTES for tile in last_tiles(newest.size)):
+            return None
         tree = TileTree(
             newest.size, [partial.get(level, b"") for level in range(max(partial, default=0) + 1)]
         )
-        try:
-            is_same = tree.root() == b64decode(newest.root)
-        except LookupError:
-            return None
-        return _Grown(tree, newest.position) if is_same else None
-
-    def _is_ours(self, project: str, event: Checkpointed) -> bool:
-        try:
-            signed = open_note(event.note, self._signing_key().public)
-        except BadNote:
-            return False
-        return (signed.origin, signed.size, signed.position) == (
-            origin(project, event.log),
-            event.size,
-            event.position,
-        )
+        return _Grown(tree, newest.position) if tree.root() == b64decode(newest.root) else None
 
     def _signing_key(self) -> SigningKey:
         if self._key is None:
@@ -189,9 +195,22 @@ class _Newer:
         return newest.stored if newest and newest.event.size >= self._size else None
 
 
-def origin(project: str, log: str) -> str:
-    """The name under which the tree of a log is signed."""
-    return f"facts-mcp/{project}/{log}"
+def _stands(grown: _Grown, segments: Segments) -> bool:
+    """Whether the lines of its last tile are still those of the log, which may have been cut or replaced."""
+    leaves = grown.tree.last_leaves()
+    return not grown.position or leaves == _last_leaves(segments, grown.position, len(leaves) // HASH_BYTES)
+
+
+def _last_leaves(segments: Segments, end: int, count: int) -> bytes | None:
+    """The leaves of the last lines before `end`; None where no line ends there, or there are not so many."""
+    if end > segments.end:
+        return None
+    backwards = lines_backwards(segments.read_exactly, 0, end)
+    if next(backwards, (end, None)) != (end, b""):
+        return None
+    lines = [line for _position, line in itertools.islice(backwards, count)]
+    leaves = [leaf_hash(line) for line in reversed(lines) if line is not None]
+    return b"".join(leaves) if len(leaves) == count else None
 
 
 def _grow(grown: _Grown, segments: Segments, size: int | None = None) -> _Grown:

@@ -12,13 +12,13 @@ from app.proofs.tree import HASH_BYTES, Frontier, leaf_hash
 from app.records.codec import Damaged, Place, place_of
 from app.records.events import SignedLog
 from app.records.ulid import ulid_text
-from app.store.checkpoints import Fault, Kept, read_chain
+from app.store.checkpoints import Fault, Kept, origin, read_chain
 from app.store.compare import differences
 from app.store.directory import DataDirectory
 from app.store.files import Files
 from app.store.raw import raw_lines
 from app.store.segments import Segments, open_segments
-from app.store.signer import SIGNED, origin
+from app.store.signer import SIGNED
 from app.store.tile_files import TileFiles
 
 FAULTS_SHOWN: Final = 100

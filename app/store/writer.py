@@ -225,7 +225,7 @@ class Writer:
             suspect.note(project.lock, batch.log, batch.written, self._report)
             return
         if self._notary and batch.written.positions:
-            self._notary.wrote(project.name, batch.log.name, len(batch.written.positions))
+            self._notary.wrote(project.name, batch.log.name, len(batch.written.positions), batch.log.seq)
 
     def _give_up(self, name: str, error: StoreError) -> None:
         fail(self._waiting[name], error)

@@ -71,20 +71,38 @@ def signed(log: FileLog) -> list[tuple[str, int]]:
 def test_a_thousand_lines_are_due_at_once() -> None:
     clock = SteeredClock()
     made, signer, _damage = notary(clock)
-    made.wrote("p", "claims", LINES - 1)
-    made.wrote("q", "claims", 1)
+    made.wrote("p", "claims", LINES - 1, 6 * LINES - 1)
+    made.wrote("q", "claims", 1, 1)
     before = made.due(clock.now_ns)
-    made.wrote("p", "claims", 1)
+    made.wrote("p", "claims", 1, 6 * LINES + 1)
 
     assert (before, made.due(clock.now_ns)) == ([], [("p", "claims")])
     made.sign_due()
     assert (signer.asked, made.due(clock.now_ns)) == ([("p", "claims")], [])
 
 
+@pytest.mark.parametrize(
+    ("lines", "last", "is_due"),
+    [
+        (1, LINES, True),
+        (1, LINES - 1, False),
+        (1, LINES + 1, False),
+        (10, 3 * LINES + 4, True),
+        (5, 3 * LINES + 5, False),
+    ],
+)
+def test_whoever_writes_a_thousandth_line_signs_at_once(lines: int, last: int, *, is_due: bool) -> None:
+    clock = SteeredClock()
+    made, _signer, _damage = notary(clock)
+    made.wrote("p", "claims", lines, last)
+
+    assert (made.due(clock.now_ns) == [("p", "claims")]) is is_due
+
+
 def test_news_are_due_after_ten_minutes() -> None:
     clock = SteeredClock()
     made, _signer, _damage = notary(clock)
-    made.wrote("p", "observations", 1)
+    made.wrote("p", "observations", 1, 1)
 
     assert made.due(clock.now_ns + 10 * MINUTE_NS - 1) == []
     assert made.due(clock.now_ns + 10 * MINUTE_NS) == [("p", "observations")]
@@ -94,9 +112,9 @@ def test_it_waits_until_the_oldest_news_are_due() -> None:
     clock = SteeredClock()
     made, _signer, _damage = notary(clock)
     pauses = [made._pause()]
-    made.wrote("p", "claims", 1)
+    made.wrote("p", "claims", 1, 1)
     clock.now_ns += 4 * MINUTE_NS
-    made.wrote("q", "claims", 1)
+    made.wrote("q", "claims", 1, 1)
     pauses.append(made._pause())
     clock.now_ns += 7 * MINUTE_NS
 
@@ -105,7 +123,7 @@ def test_it_waits_until_the_oldest_news_are_due() -> None:
 
 def test_checkpoints_are_no_news() -> None:
     made, _signer, _damage = notary(SteeredClock())
-    made.wrote("p", "checkpoints", 5000)
+    made.wrote("p", "checkpoints", 5000, 5000)
 
     assert made.due(100 * MINUTE_NS) == []
 
@@ -121,7 +139,7 @@ def test_checkpoints_are_no_news() -> None:
 def test_what_cannot_be_signed_is_reported_and_tried_again(error: Exception) -> None:
     clock = SteeredClock()
     made, signer, damage = notary(clock, error)
-    made.wrote("p", "claims", LINES)
+    made.wrote("p", "claims", LINES, LINES)
     made.sign_due()
 
     assert damage == [Damage("projects/p/logs/claims.jsonl", 0, 0, "unsigned", str(error))]
@@ -132,10 +150,10 @@ def test_what_cannot_be_signed_is_reported_and_tried_again(error: Exception) -> 
 
 def test_a_log_whose_sync_failed_is_not_signed_before_the_next_start() -> None:
     made, _signer, _damage = notary(SteeredClock())
-    made.wrote("p", "claims", LINES)
+    made.wrote("p", "claims", LINES, LINES)
     made.could_not_sync("p", "claims")
     made.could_not_sync("p", "checkpoints")
-    made.wrote("p", "claims", LINES)
+    made.wrote("p", "claims", LINES, LINES)
 
     assert made.due(100 * MINUTE_NS) == []
 

@@ -9,15 +9,17 @@ from pathlib import Path
 import pytest
 
 from app.clock import SystemClock
+from app.errors import StoreError
 from app.proofs.note import SigningKey, open_note
 from app.proofs.tree import Frontier, leaf_hash
 from app.records.codec import Record, body
 from app.records.events import Asserted, Checkpointed
+from app.store.checkpoints import origin
 from app.store.directory import DataDirectory
 from app.store.file import FileLog
 from app.store.files import Files
 from app.store.log import Damage, Line, Stored
-from app.store.signer import Signer, origin
+from app.store.signer import Signer
 
 KEY = SigningKey(b"\x07" * 32)
 
@@ -138,24 +140,33 @@ def flipped(content: bytes) -> bytes:
     return content.replace(b'"s0"', b'"S0"')
 
 
+@pytest.mark.parametrize("tiles", [True, False], ids=["with tiles", "without tiles"])
+@pytest.mark.parametrize("others", [False, True], ids=["the same server", "another one"])
 @pytest.mark.parametrize(
     "alter",
     [
         pytest.param(flipped, id="a statement"),
         pytest.param(lambda content: content[: len(content) // 2], id="a log that was cut"),
+        pytest.param(lambda content: content[:-1].rpartition(b"\n")[0] + b"\n", id="a line that is gone"),
+        pytest.param(lambda _content: b"", id="a log that was moved away"),
     ],
 )
 def test_nothing_is_signed_over_an_alteration_and_that_is_said_once(
-    desk: Desk, alter: Callable[[bytes], bytes]
+    desk: Desk, alter: Callable[[bytes], bytes], *, others: bool, tiles: bool
 ) -> None:
     desk.claim(3)
-    desk.sign()
-    size = desk.claims.stat().st_size
-    desk.claims.write_bytes(alter(desk.claims.read_bytes()))
-    for path in desk.folder.rglob("tiles/*/tile/*/*/*"):
-        path.unlink()
     signer = desk.signer()
-    desk.claim()
+    desk.sign(signer)
+    size = desk.claims.stat().st_size
+    content = desk.claims.read_bytes()
+    desk.claims.unlink()
+    desk.claims.write_bytes(alter(content))
+    if not tiles:
+        for path in desk.folder.rglob("tiles/*/tile/*/*/*"):
+            path.unlink()
+    if others:
+        signer = desk.signer()
+    desk.claim(5)
 
     assert (desk.sign(signer), desk.sign(signer), desk.sizes()) == (None, None, [3])
     assert desk.damage == [Damage("projects/p/logs/claims.jsonl", 0, size, "altered")]
@@ -170,10 +181,53 @@ def test_a_checkpoint_of_another_key_is_not_gone_on_from(desk: Desk) -> None:
     assert (desk.sizes(), desk.signer().newest("p", "claims").event.size) == ([2, 3], 3)  # type: ignore[union-attr]  # it is there
 
 
-def test_a_line_that_does_not_say_what_its_note_says_is_passed_over(desk: Desk) -> None:
+def test_a_tile_with_more_than_its_hashes_is_not_gone_on_from(desk: Desk) -> None:
+    desk.claim(3)
+    desk.sign()
+    (tile,) = desk.folder.rglob("tiles/*/tile/0/*/*")
+    tile.write_bytes(tile.read_bytes() + bytes(32))
+    desk.claim(2)
+    desk.sign()
+
+    tree = Frontier()
+    for line in desk.claims.read_bytes().split(b"\n")[:-1]:
+        tree.add(leaf_hash(line))
+    assert open_note(desk.signed()[-1].note, KEY.public).root == tree.root()
+
+
+def test_the_lines_of_a_full_last_tile_are_looked_at_too(desk: Desk) -> None:
+    desk.claim(256)
+    desk.sign()
+    desk.claims.write_bytes(flipped(desk.claims.read_bytes()))
+    desk.claim()
+
+    assert (desk.sign(), desk.sizes()) == (None, [256])
+
+
+def test_no_tile_is_there_before_its_checkpoint(desk: Desk) -> None:
+    desk.claim()
+
+    class Full:
+        async def append(self, *_arguments: object) -> Stored:
+            raise StoreError("no_space", "the device is full")
+
+    with pytest.raises(StoreError):
+        desk.signer().sign("p", "claims", Full())
+
+    assert list(desk.folder.rglob("tiles/*")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [(b'"size":1', b'"size":2'), (b'"root":"', b'"root":"A'), (b'"position":', b'"position":1')],
+)
+def test_a_line_that_does_not_say_what_its_note_says_is_passed_over(
+    desk: Desk, said: bytes, instead: bytes
+) -> None:
     desk.claim()
     desk.sign()
-    desk.checkpoints.write_bytes(desk.checkpoints.read_bytes().replace(b'"size":1', b'"size":2'))
+    assert said in desk.checkpoints.read_bytes()
+    desk.checkpoints.write_bytes(desk.checkpoints.read_bytes().replace(said, instead))
 
     assert desk.signer().newest("p", "claims") is None
 
