@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from app.cli.arguments import project_named, projects_of
 from app.cli.progress import Progress
 from app.errors import StartError, StoreError
 from app.recall.projection import targets
 from app.records.codec import Record
 from app.records.events import Asserted, Measured, Retracted
-from app.records.names import is_project
 
 if TYPE_CHECKING:
     from app.main import Application
@@ -50,15 +50,15 @@ def add_commands(commands: Any) -> None:
 
 def run_export(wanted: argparse.Namespace, build: Build) -> int:
     """`export`: 0 done; 1 done, and damaged lines were left out; 2 bad input."""
-    if not is_project(wanted.project):
-        raise StartError(f"--project: {wanted.project!r} is not the name of a project")
     is_csv = wanted.format == "csv" and not wanted.json
     if is_csv and wanted.log not in ("claims", "observations"):
         raise StartError("--format csv: only claims and observations are tables")
-    application = build()
+    application, project = build(), project_named(wanted.project)
+    if project not in projects_of(application.settings.data_dir):
+        raise StartError(f"there is no project {project}")
     try:
         with _output(wanted.output) as output:
-            damaged = _export(application, wanted.project, wanted.log, output, is_csv=is_csv)
+            damaged = _export(application, project, wanted.log, output, is_csv=is_csv)
     except StoreError as error:
         raise StartError(error.message) from error
     finally:

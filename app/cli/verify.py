@@ -9,7 +9,9 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from app.cli.arguments import project_named, projects_of
 from app.cli.output import as_json, told
+from app.cli.summary import printable
 from app.errors import StartError, StoreError, ToolError
 from app.records.names import is_project
 
@@ -53,12 +55,10 @@ def run_verify(wanted: argparse.Namespace, build: Build) -> int:
     public = _public(application, wanted.public_key, must_be=bool(wanted.against))
     against = [_kept(path, public) for path in wanted.against]
     root, files = DataDirectory(application.settings.data_dir, Files()), Files()
-    projects = wanted.project or _projects(application.settings.data_dir, against)
+    projects = _chosen(wanted.project, _projects(application.settings.data_dir, against), against)
     found: list[Findings] = []
     with Progress("verified", _bytes_of(application.settings.data_dir, projects)) as progress:
         for project in projects:
-            if not is_project(project):
-                raise StartError(f"{project!r} is not the name of a project")
             try:
                 found += verify_project(root, files, project, public, against, progress.add)
             except (StoreError, OSError) as error:
@@ -80,7 +80,7 @@ def run_prove(wanted: argparse.Namespace, build: Build) -> int:
     from app.store.files import Files
     from app.store.prove import prove
 
-    signer, project = application.signer(), wanted.project
+    signer, project = application.signer(), project_named(wanted.project)
     root = DataDirectory(application.settings.data_dir, Files())
 
     def sign(log: SignedLog) -> Signed | None:
@@ -124,7 +124,9 @@ def _check(wanted: argparse.Namespace, application: Application) -> int:
         sys.stdout.write(as_json({**told_of, "leaf": proof.leaf, "line": line}))
     else:
         where = f"line {proof.leaf + 1} of {checkpoint.origin}"
-        sys.stdout.write(f"{where}, signed {checkpoint.time} over {checkpoint.size} lines:\n{line}\n")
+        sys.stdout.write(
+            f"{where}, signed {checkpoint.time} over {checkpoint.size} lines:\n{printable(line)}\n"
+        )
     return 0
 
 
@@ -175,14 +177,26 @@ def _text(path: str) -> str:
         raise StartError(f"{path} cannot be read: {error}") from error
 
 
+def _chosen(named: Sequence[str], there: list[str], against: Sequence[Checkpoint]) -> list[str]:
+    """The projects to verify; StartError where that would be none, or leave out what somebody asked about."""
+    from app.store.checkpoints import origin
+    from app.store.signer import SIGNED
+
+    chosen = [project_named(each) for each in named] or there
+    for each in chosen:
+        if each not in there:
+            raise StartError(f"there is no project {each}")
+    for checkpoint in against:
+        if not any(checkpoint.origin in {origin(each, log) for log in SIGNED} for each in chosen):
+            raise StartError(f"--against: {checkpoint.origin} is no log of what is verified")
+    if not chosen:
+        raise StartError("there is no project: nothing to verify")
+    return chosen
+
+
 def _projects(data_dir: str, against: Sequence[Checkpoint]) -> list[str]:
-    try:
-        with os.scandir(os.path.join(data_dir, "projects")) as entries:
-            there = {entry.name for entry in entries if entry.is_dir(follow_symlinks=False)}
-    except FileNotFoundError:
-        there = set()
     named = {each.origin.split("/")[1] for each in against if each.origin.count("/") == 2}
-    return sorted(name for name in there | named if is_project(name))
+    return sorted(name for name in projects_of(data_dir) | named if is_project(name))
 
 
 def _bytes_of(data_dir: str, projects: Sequence[str]) -> int:

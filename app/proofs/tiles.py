@@ -76,10 +76,19 @@ class TileTree:
         self._rows = [bytearray(row) for row in rows] or [bytearray()]
         self._full: list[tuple[Tile, bytes]] = []
 
-    def add(self, leaf: bytes) -> None:
-        """Put a leaf behind the others."""
-        self._rows[0] += leaf
-        self.size += 1
+    def extend(self, leaves: Sequence[bytes]) -> None:
+        """Put leaves behind the others."""
+        at = 0
+        while at < len(leaves):
+            room = WIDTH - len(self._rows[0]) // HASH_BYTES
+            part = leaves[at : at + room]
+            self._rows[0] += b"".join(part)
+            self.size += len(part)
+            at += room
+            self._carry()
+
+    def _carry(self) -> None:
+        """The root of a row that is full goes into the row above, which may be full by it."""
         level = 0
         while len(self._rows[level]) == WIDTH * HASH_BYTES:
             row = bytes(self._rows[level])

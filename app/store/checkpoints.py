@@ -12,7 +12,7 @@ from app.records.events import Checkpointed
 from app.store.directory import DataDirectory
 from app.store.files import Files
 from app.store.lines import read_lines
-from app.store.log import Damage, LogName
+from app.store.log import Damage, Line, LogName
 from app.store.segments import open_segments
 
 FaultKind = Literal[
@@ -51,60 +51,66 @@ class Kept(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The checkpoints of all logs of a project, by log and in the order of their sizes, and their own faults."""
+    """The checkpoints of all logs of a project, by log and in the order of their sizes, and their own faults.
+
+    `damaged` are the lines that took no number, as a crash leaves them; of one that did the numbers miss it.
+    """
 
     kept: dict[str, list[Kept]]
     faults: list[Fault]
+    damaged: list[int]
 
 
 def read_chain(root: DataDirectory, files: Files, project: str, public: bytes | None) -> Chain:
     """What `checkpoints.jsonl` holds; without a key nothing of it is believed. Raises OSError and StoreError."""
-    chain = Chain({}, [])
+    chain = Chain({}, [], [])
     expected = 1
-    for position, number, record in _records(root, files, project, chain.faults):
-        if record.seq != expected:
-            missing = f"checkpoint {expected} should stand here, and {record.seq} does"
-            chain.faults.append(Fault("checkpoint_removed", missing, number, number, position))
-        expected = record.seq + 1
-        event = record.event
-        if not isinstance(event, Checkpointed):
-            chain.faults.append(
-                Fault("checkpoint_altered", "this is no checkpoint", number, number, position)
-            )
+    damaged: list[Fault] = []
+    for number, found in enumerate(_lines(root, files, project), 1):
+        if isinstance(found, Damage):
+            message = f"this is no line of a log: {found.reason}"
+            damaged.append(Fault("checkpoint_altered", message, number, number, found.offset))
             continue
-        checkpoint = believed(project, event, public)
+        record, position = found.record, found.position
+        if not isinstance(record, Record):
+            continue  # of a later version
+        if record.seq == expected:
+            chain.damaged.extend(fault.first or 0 for fault in damaged)
+        else:
+            missing = f"checkpoint {expected} should stand here, and {record.seq} does"
+            chain.faults.extend(damaged or [Fault("checkpoint_removed", missing, number, number, position)])
+        damaged.clear()
+        expected = record.seq + 1
+        checkpoint = _checked(project, record, public, chain)
         if isinstance(checkpoint, str):
             chain.faults.append(Fault("checkpoint_altered", checkpoint, number, number, position))
-            continue
-        earlier = chain.kept.setdefault(event.log, [])
-        if earlier and checkpoint.size <= earlier[-1].checkpoint.size:
-            chain.faults.append(
-                Fault(
-                    "checkpoint_altered", "it is for no more lines than one before", number, number, position
-                )
-            )
-            continue
-        earlier.append(Kept(checkpoint, f"checkpoint {record.seq}"))
+        else:
+            earlier = chain.kept.setdefault(checkpoint.origin.rpartition("/")[2], [])
+            earlier.append(Kept(checkpoint, f"checkpoint {record.seq}"))
+    chain.damaged.extend(fault.first or 0 for fault in damaged)
     return chain
 
 
-def _records(
-    root: DataDirectory, files: Files, project: str, faults: list[Fault]
-) -> Iterator[tuple[int, int, Record]]:
+def _lines(root: DataDirectory, files: Files, project: str) -> Iterator[Line | Damage]:
     log: LogName = "checkpoints"
     segments = open_segments(root, files, project, log)
     if segments is None:
         return
     try:
-        found_lines = read_lines(segments.read_at, 0, segments.end, segments.segments[0].file)
-        for number, found in enumerate(found_lines, 1):
-            if isinstance(found, Damage):
-                message = f"this is no line of a log: {found.reason}"
-                faults.append(Fault("checkpoint_altered", message, number, number, found.offset))
-            elif isinstance(found.record, Record):
-                yield found.position, number, found.record
+        yield from read_lines(segments.read_at, 0, segments.end, segments.segments[0].file)
     finally:
         segments.close()
+
+
+def _checked(project: str, record: Record, public: bytes | None, chain: Chain) -> Checkpoint | str:
+    """The checkpoint of a line, or what is wrong with it."""
+    if not isinstance(record.event, Checkpointed):
+        return "this is no checkpoint"
+    checkpoint = believed(project, record.event, public)
+    earlier = chain.kept.get(record.event.log)
+    if earlier and isinstance(checkpoint, Checkpoint) and checkpoint.size <= earlier[-1].checkpoint.size:
+        return "it is for no more lines than one before"
+    return checkpoint
 
 
 def origin(project: str, log: str) -> str:

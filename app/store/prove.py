@@ -40,6 +40,10 @@ def prove(
         if found is None:
             raise _unknown(project)
         position, line = found
+        if segments.segments[0].start:
+            raise ToolError(
+                "conflict", "The first files of this log are not here, and a proof needs all of them."
+            )
         signed = newest(log)
         if signed is None or signed.event.position <= position:
             signed = sign(log)

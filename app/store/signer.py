@@ -217,9 +217,9 @@ def _grow(grown: _Grown, segments: Segments, size: int | None = None) -> _Grown:
     """The tree with all whole lines of the log as leaves, or only until it has `size` of them."""
     tree, position = grown
     for lines in raw_lines(segments.read_at, position, segments.end):
-        for line in lines:
-            if tree.size == size:
-                return _Grown(tree, position)
-            tree.add(leaf_hash(line))
-            position += len(line) + 1
+        wanted = lines if size is None else lines[: size - tree.size]
+        tree.extend([leaf_hash(line) for line in wanted])
+        position += sum(map(len, wanted)) + len(wanted)
+        if len(wanted) < len(lines):
+            break
     return _Grown(tree, position)

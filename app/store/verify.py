@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -12,7 +13,7 @@ from app.proofs.tree import HASH_BYTES, Frontier, leaf_hash
 from app.records.codec import Damaged, Place, place_of
 from app.records.events import SignedLog
 from app.records.ulid import ulid_text
-from app.store.checkpoints import Fault, Kept, origin, read_chain
+from app.store.checkpoints import Chain, Fault, Kept, origin, read_chain
 from app.store.compare import differences
 from app.store.directory import DataDirectory
 from app.store.files import Files
@@ -74,14 +75,14 @@ def verify_project(
         finally:
             if segments is not None:
                 segments.close()
-    if chain.faults:
-        found.append(_of_checkpoints(project, chain.faults))
+    if chain.faults or chain.damaged:
+        found.append(_of_checkpoints(project, chain))
     return found
 
 
-def _of_checkpoints(project: str, faults: list[Fault]) -> Findings:
-    file = f"projects/{project}/logs/checkpoints.jsonl"
-    return Findings(project, "checkpoints", (file,), 0, 0, 0, 0, 0, 0, None, 0, tuple(faults[:FAULTS_SHOWN]))
+def _of_checkpoints(project: str, chain: Chain) -> Findings:
+    file, faults = f"projects/{project}/logs/checkpoints.jsonl", tuple(chain.faults[:FAULTS_SHOWN])
+    return Findings(project, "checkpoints", (file,), 0, 0, len(chain.damaged), 0, 0, 0, None, 0, faults)
 
 
 class _Walk:
@@ -105,7 +106,7 @@ class _Walk:
         self._tree = TileTree()
         self._position = 0
         self._damaged = 0
-        self._before: tuple[int, str] | None = None
+        self._before: tuple[int, bytes] | None = None
         self._good: Checkpoint | None = None
         self._bad: list[tuple[Kept, Checkpoint | None]] = []
         self._sidecar: dict[Tile, Fault] = {}
@@ -115,17 +116,42 @@ class _Walk:
         """The whole walk."""
         waiting = list(self._kept)
         for lines in self._lines(0):
-            begun = self._position
-            for line in lines:
-                self._tree.add(leaf_hash(line))
-                self._look_at(line)
-                self._position += len(line) + 1
+            begun, at = self._position, 0
+            while at < len(lines):
+                count = waiting[0].checkpoint.size - self._tree.size if waiting else len(lines)
+                self._pass(lines[at : at + count])
+                at += count
                 while waiting and waiting[0].checkpoint.size <= self._tree.size:
                     self._compare(waiting.pop(0))
             self._compare_tiles(self._tree.take_tiles())
             self._progress(self._position - begun)
-        self._bad += [(each, self._good) for each in waiting if each.checkpoint.size > self._tree.size]
+        self._bad += [(each, self._good) for each in waiting]
         return self._told()
+
+    def _pass(self, lines: list[bytes]) -> None:
+        """Go over lines that no checkpoint divides."""
+        if not self._is_in_order(lines):
+            number, position = self._tree.size, self._position
+            for line in lines:
+                number += 1
+                self._look_at(line, number, position)
+                position += len(line) + 1
+        self._tree.extend([leaf_hash(line) for line in lines])
+        self._position += sum(map(len, lines)) + len(lines)
+
+    def _is_in_order(self, lines: list[bytes]) -> bool:
+        """Whether all of them are as they should be; what is not is looked at line by line."""
+        heads = [head for line in lines if (head := _HEAD.match(line))]
+        if len(heads) < len(lines):
+            return False
+        seq, ulid = self._before or (0, b"")
+        ulids = [ulid, *(head[2] for head in heads)]
+        if [int(head[1]) for head in heads] != list(range(seq + 1, seq + 1 + len(heads))):
+            return False
+        if not all(map(operator.lt, ulids, ulids[1:])):
+            return False
+        self._before = (seq + len(heads), ulids[-1])
+        return True
 
     def _told(self) -> Findings:
         size, good = self._tree.size, self._good
@@ -173,30 +199,27 @@ class _Walk:
                 message = f"{self._tiles.place(tile)} does not hold the hashes of these lines"
                 self._sidecar[tile] = Fault("tile", message, first + 1, last)
 
-    def _look_at(self, line: bytes) -> None:
+    def _look_at(self, line: bytes, number: int, position: int) -> None:
         """Numbers go up by one and ids grow, whoever looks; a line that carries none is passed over."""
         matched = _HEAD.match(line)
         if matched is not None:
-            seq, ulid = int(matched[1]), matched[2].decode()
+            seq, ulid = int(matched[1]), matched[2]
         else:
             place = place_of(line)
             self._damaged += isinstance(place, Damaged)
             if not isinstance(place, Place):
                 return
-            seq, ulid = place.seq, ulid_text(place.ulid)
+            seq, ulid = place.seq, ulid_text(place.ulid).encode()
         before = self._before
         self._before = (seq, ulid)
-        if before is None and seq == 1:
-            return
         expected = before[0] + 1 if before else 1
         if seq != expected:
-            self._out_of_order(f"number {expected} should stand here, and {seq} does", len(line))
+            message = f"number {expected} should stand here, and {seq} does"
         elif before is not None and ulid <= before[1]:
-            self._out_of_order("its id is not greater than the one before", len(line))
-
-    def _out_of_order(self, message: str, length: int) -> None:
-        number = self._tree.size
-        self._order.append(Fault("order", message, number, number, self._position, self._position + length))
+            message = "its id is not greater than the one before"
+        else:
+            return
+        self._order.append(Fault("order", message, number, number, position, position + len(line)))
 
     def _located(self) -> list[Fault]:
         """The lines that were altered, if the tiles still are what was signed; else the range in which they are."""
@@ -204,6 +227,10 @@ class _Walk:
             return [Fault("checkpoint_removed", "there are tiles of this log, and no checkpoint of it")]
         if not self._bad:
             return []
+        first = self._segments.segments[0].start if self._segments else 0
+        if first:
+            message = f"the files before byte {first} are not here: nothing behind them can be proven"
+            return [Fault("removed", message, 1, None, 0, first)]
         for kept, _good in reversed(self._bad):
             signed = self._signed_leaves(kept.checkpoint)
             if signed is not None:

@@ -101,14 +101,15 @@ def test_damaged_lines_are_left_out_and_counted(logs: Path, export: Export) -> N
     assert err == "facts-mcp: 1 damaged places were left out; facts-mcp doctor lists them\n"
 
 
-def test_a_project_that_is_not_there_has_no_lines(logs: Path, export: Export) -> None:
-    assert export("--project", "nobody") == (0, "", "")
+def test_a_project_is_named_as_calls_name_it(logs: Path, export: Export) -> None:
+    assert export("--project", " Default ") == export("--project", "default")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--project", "../x"], "--project: '../x' is not the name of a project"),
+        (["--project", "."], "'.' is not the name of a project: a project's name is neither . nor .."),
+        (["--project", "nobody"], "there is no project nobody"),
         (
             ["--format", "csv", "--log", "checkpoints"],
             "--format csv: only claims and observations are tables",

@@ -47,10 +47,11 @@ def test_what_is_proven_is_one_line_a_log(command: Command, claim_id: str) -> No
     assert lines[1] == "nothing was altered, as far as this can be proven (docs/tamper-evidence.md)"
 
 
-def test_a_registry_that_is_not_there_has_nothing_to_prove(command: Command) -> None:
-    status, out, _err = command("verify")
+def test_a_registry_that_is_not_there_is_no_good_news(command: Command) -> None:
+    status, out, err = command("verify")
 
-    assert (status, out.splitlines()[0]) == (0, "no key: nothing is signed yet, so nothing is proven")
+    assert (status, out) == (2, "")
+    assert "there is no project: nothing to verify" in err
 
 
 def test_a_fault_is_a_line_with_its_place(command: Command, claim_id: str, tmp_path: Path) -> None:
@@ -67,7 +68,53 @@ def test_a_fault_is_a_line_with_its_place(command: Command, claim_id: str, tmp_p
 
 
 def test_only_the_projects_that_are_named_are_walked(command: Command, claim_id: str) -> None:
-    assert json.loads(command("verify", "nobody", "--json")[1]) == []
+    command("recall", "assert", "b", "--observed-by", "me", "--project", "My Shop")
+    found = [json.loads(command("verify", *names, "--json")[1]) for names in (["my shop"], [])]
+
+    assert [{each["project"] for each in one} for one in found] == [{"my-shop"}, {"default", "my-shop"}]
+
+
+def test_a_project_that_is_not_there_is_no_good_news(command: Command, claim_id: str) -> None:
+    status, out, err = command("verify", "default", "nobody")
+
+    assert (status, out) == (2, "")
+    assert "there is no project nobody" in err
+
+
+def test_a_checkpoint_kept_elsewhere_is_never_passed_over(
+    command: Command, claim_id: str, tmp_path: Path
+) -> None:
+    command("recall", "assert", "b", "--observed-by", "me", "--project", "q")
+    kept = tmp_path / "kept"
+    kept.write_bytes((tmp_path / "data/projects/q/logs/checkpoints.jsonl").read_bytes())
+    status, out, err = command("verify", "default", "--against", str(kept))
+
+    assert (status, out) == (2, "")
+    assert "--against: facts-mcp/q/claims is no log of what is verified" in err
+    assert command("verify", "q", "--against", str(kept))[0] == 0
+
+
+def test_a_piece_that_a_crash_left_among_the_checkpoints_is_no_fault(
+    command: Command, claim_id: str, tmp_path: Path
+) -> None:
+    with (tmp_path / "data/projects/default/logs/checkpoints.jsonl").open("ab") as file:
+        file.write(b'{"v":1,"seq":2,"id":"k_01')
+    status, out, _err = command("verify")
+    command("recall", "assert", "b", "--observed-by", "me")
+
+    assert (status, command("verify")[0]) == (0, 0)
+    assert "1 lines are damaged" in out
+
+
+def test_the_line_of_a_proof_does_nothing_to_a_terminal(command: Command, tmp_path: Path) -> None:
+    said = command("recall", "assert", "red \x9b31m \u202e", "--observed-by", "me", "--json")[1]
+    proof = tmp_path / "proof"
+    proof.write_text(command("prove", json.loads(said)["claim_id"])[1])
+    status, out, _err = command("prove", "--check", str(proof))
+
+    assert status == 0
+    assert "\x9b" not in out
+    assert "\u202e" not in out
 
 
 def test_a_public_key_of_another_installation_believes_nothing(command: Command, claim_id: str) -> None:
@@ -81,7 +128,7 @@ def test_a_public_key_of_another_installation_believes_nothing(command: Command,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["verify", "../x"], "'../x' is not the name of a project"),
+        (["verify", "ü"], "'ü' is not the name of a project"),
         (["verify", "--public-key", "abc"], "--public-key: expected "),
         (["verify", "--against", "nowhere"], "nowhere cannot be read: "),
         (["prove"], "prove: expected an ID, or --check FILE"),

@@ -18,8 +18,7 @@ def kept(sizes: list[int]) -> tuple[TileTree, dict[Tile, bytes]]:
     tree = TileTree()
     found: dict[Tile, bytes] = {}
     for size in sizes:
-        while tree.size < size:
-            tree.add(LEAVES[tree.size])
+        tree.extend(LEAVES[tree.size : size])
         found.update(tree.take_tiles())
     return tree, found
 
@@ -66,8 +65,7 @@ def test_a_tree_goes_on_from_its_last_tiles(before: int, after: int) -> None:
     _tree, found = kept([before])
     rows = {tile.level: found[tile] for tile in last_tiles(before)}
     tree = TileTree(before, [rows.get(level, b"") for level in range(max(rows, default=0) + 1)])
-    for leaf in LEAVES[before:after]:
-        tree.add(leaf)
+    tree.extend(LEAVES[before:after])
 
     whole, everything = kept([after])
     assert tree.root() == whole.root()

@@ -50,7 +50,7 @@ def test_every_checkpoint_is_kept_in_order_and_says_which_it_is(tmp_path: Path, 
 
 
 def test_a_project_without_checkpoints_has_none(tmp_path: Path) -> None:
-    assert chain(tmp_path) == Chain({}, [])
+    assert chain(tmp_path) == Chain({}, [], [])
 
 
 def test_without_a_key_nothing_is_believed(tmp_path: Path, checkpoints: Path) -> None:

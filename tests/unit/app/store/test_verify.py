@@ -84,6 +84,17 @@ def test_a_sealed_file_that_was_altered_or_moved_away_is_found(tmp_path: Path) -
     assert verified(tmp_path)["observations"].faults != ()
 
 
+def test_files_that_are_missing_before_the_others_are_named(tmp_path: Path) -> None:
+    grow(tmp_path, 20, rotate_bytes=600)
+    before = verified(tmp_path)["observations"]
+    (tmp_path / before.files[0]).unlink()
+    start = int(before.files[1].rpartition("-")[2].removesuffix(".jsonl"))
+    (fault,) = verified(tmp_path)["observations"].faults
+
+    assert (fault.kind, fault.first, fault.begin, fault.end) == ("removed", 1, 0, start)
+    assert fault.message == f"the files before byte {start} are not here: nothing behind them can be proven"
+
+
 def test_damage_and_an_unfinished_line_are_counted_and_are_no_fault(tmp_path: Path) -> None:
     grow(tmp_path, 1, is_signed=False)
     with (tmp_path / "projects/p/logs/claims.jsonl").open("ab") as file:
