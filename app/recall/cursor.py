@@ -12,8 +12,8 @@ import msgspec
 from app.errors import FactsError
 from app.records.claims import Place
 
-_NOT_BOUND: Final = frozenset({"cursor", "limit", "detail", "project"})
-"""What may change from page to page, and what the registry is known by."""
+_NOT_BOUND: Final = frozenset({"cursor", "limit", "detail"})
+"""What may change from page to page."""
 _MARK_BYTES: Final = 6
 
 

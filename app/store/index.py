@@ -19,8 +19,8 @@ from app.store.directory import DataDirectory
 from app.store.files import Files
 from app.store.follow import Followed
 from app.store.index_apply import Projector
-from app.store.index_file import IndexBroken, IndexFile, index_file, mapped, remove
-from app.store.index_fill import Filler
+from app.store.index_file import IndexBroken, IndexFailed, IndexFile, index_file, mapped, remove
+from app.store.index_fill import Filler, is_unmerged
 from app.store.suspect import Report
 
 T = TypeVar("T")
@@ -83,6 +83,7 @@ class ClaimIndex:
         self._readers: list[sqlite3.Connection] = []
         self._done = _NEVER  # generation and size of the log when nothing was missing
         self._builder: threading.Thread | None = None
+        self._is_filling = False
         self._closed = False
 
     def catch_up(self, inline_bytes: int = INLINE_BYTES) -> State:
@@ -96,7 +97,14 @@ class ClaimIndex:
                 return State(0, 0)
             if self._done == (self._log.generation, size) and self._is_in_place():
                 return State(size, size)
-            return self._with_index(lambda connection: self._fill(connection, size, inline_bytes))
+            try:
+                return self._with_index(lambda connection: self._fill(connection, size, inline_bytes))
+            except IndexFailed as failure:
+                if failure.reason != "locked":
+                    raise
+                return State(
+                    min(self._filler.position, size - 1), size
+                )  # what is there can be asked all the same
 
     def is_empty(self) -> bool:
         """Whether there is no log yet; then no index is made for it."""
@@ -121,7 +129,7 @@ class ClaimIndex:
         try:
             with mapped(self._path()):
                 found = work(reader)
-        except IndexBroken:  # or not there yet: the first batch of a build makes its tables
+        except (IndexBroken, IndexFailed):  # or not there yet: the first batch of a build makes its tables
             reader.close()
             with self._writing:
                 return self._with_index(work)
@@ -154,27 +162,34 @@ class ClaimIndex:
         missing = self._filler.missing(connection, size)
         if (size if missing is None else missing) > inline_bytes:
             self._filler.begin(connection, size)
-            self._build_aside()
+            if not self._is_at_work():  # one that still merges is followed by the next call
+                self._is_filling = True
+                self._work_aside(self._build)
             return State(self._filler.position, size)
         if missing != 0:
             while self._filler.fill(connection, size):
                 pass
         self._done = (self._log.generation, size)
+        if is_unmerged(connection) and not self._is_at_work():
+            self._work_aside(self._merge)
         return State(size, size)
 
     def _is_building(self) -> bool:
+        return self._is_filling and self._is_at_work()
+
+    def _is_at_work(self) -> bool:
         return self._builder is not None and self._builder.is_alive()
 
-    def _build_aside(self) -> None:
-        self._builder = threading.Thread(target=self._build, name=f"index-{self.project}", daemon=True)
+    def _work_aside(self, work: Callable[[], None]) -> None:
+        self._builder = threading.Thread(target=work, name=f"index-{self.project}", daemon=True)
         self._builder.start()
 
     def _build(self) -> None:
         with suppress(StoreError):  # whoever asks next meets the same error, and is told
             while self._build_a_part() and not self._closed:
                 pass
-            while self._merge_a_part() and not self._closed:
-                pass
+        self._is_filling = False
+        self._merge()
 
     def _build_a_part(self) -> bool:
         with self._writing:
@@ -183,13 +198,23 @@ class ClaimIndex:
         self._progress(self.project, self._filler.position, size)
         return more
 
+    def _merge(self) -> None:
+        """A text index in few pieces answers faster; meanwhile it is asked and filled as ever."""
+        with suppress(StoreError):
+            while not self._closed and self._merge_a_part():
+                pass
+
     def _merge_a_part(self) -> bool:
-        """A text index in few pieces answers faster; more than `automerge` would do, and only after a build."""
         with self._writing:
-            return self._with_index(self._filler.merge)
+            return self._with_index(
+                lambda connection: is_unmerged(connection) and self._filler.merge(connection)
+            )
 
     def _with_index(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` with the writing connection; an index that turns out to be broken is made anew, once."""
+        """`work` with the writing connection; an index that turns out to be broken is made anew, once.
+
+        One that cannot be written, on a full device for instance, is kept in memory from then on.
+        """
         try:
             with mapped(self._path()):
                 return work(self._connected())
@@ -198,6 +223,12 @@ class ClaimIndex:
             if self._place is not None:
                 remove(self._files, self._place)
             self._place = None
+        except IndexFailed as failure:
+            if failure.reason == "locked" or self._place is None or self._place.keeping == "memory":
+                raise
+            self._let_go()
+            self._place = IndexFile("", "memory")
+            self._writer = self._place.connect()
         try:
             with mapped(self._path()):
                 return work(self._connected())

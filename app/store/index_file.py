@@ -20,7 +20,8 @@ from app.store.files import Files
 Keeping = Literal["wal", "rollback", "memory"]
 """How the index is kept; `memory`: nothing can be written where it belongs, so each process has its own."""
 
-BUSY_SECONDS: Final = 5.0
+BUSY_SECONDS: Final = 1.0
+"""How long a lock that another server holds is waited for: whoever asks is answered from what is there."""
 _PAUSE_SECONDS: Final = 0.005
 
 _BESIDE: Final = ("-wal", "-shm", "-journal")
@@ -50,11 +51,14 @@ _NO_SHARED_MEMORY: Final = frozenset(
 """File systems on which a write-ahead log does not work, or only seems to."""
 _COMMON: Final = ("PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF", "PRAGMA foreign_keys=OFF")
 _READING: Final = ("PRAGMA query_only=ON",)
-_PATIENCE: Final = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
 
 
 class IndexBroken(Exception):
     """The file is no index that can be used: it is made anew; nothing is lost with it."""
+
+
+class IndexFailed(StoreError):
+    """The index cannot be read or written now; `locked`: somebody else is writing it."""
 
 
 class IndexFile(NamedTuple):
@@ -69,8 +73,9 @@ class IndexFile(NamedTuple):
             name = self.path or ":memory:"
             connection = sqlite3.connect(name, timeout=0, isolation_level=None, check_same_thread=False)
             try:
-                for statement in (*_COMMON, *self._durability(), *(_READING if readonly else ()), _PATIENCE):
+                for statement in (*_COMMON, *self._durability(), *(_READING if readonly else ())):
                     _insist(connection, statement)
+                connection.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
             except sqlite3.Error:
                 connection.close()
                 raise
@@ -146,7 +151,7 @@ def mapped(what: str) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in _BROKEN or code == sqlite3.SQLITE_ERROR:
             raise IndexBroken(f"{what}: {error}") from error
-        raise StoreError(_REASONS.get(code, "io"), f"{what}: {error}") from error
+        raise IndexFailed(_REASONS.get(code, "io"), f"{what}: {error}") from error
 
 
 def _insist(connection: sqlite3.Connection, statement: str) -> None:

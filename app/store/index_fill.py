@@ -16,11 +16,14 @@ from app.store.lines import read_lines
 from app.store.log import Damage, Line
 from app.store.suspect import Report
 
-BATCH_LINES: Final = 50_000
+BATCH_LINES: Final = 10_000
+"""Nobody else can write meanwhile: about a second."""
 BATCH_BYTES: Final = 64 * 1024 * 1024
 
-_BULK_HASH_BYTES: Final = 64 * 1024 * 1024
-_HASH_BYTES: Final = 1024 * 1024
+_STEADY: Final[dict[str, int]] = {"automerge": 4, "crisismerge": 8, "hashsize": 1024 * 1024}
+"""How the text index is kept while claims come one by one: in few pieces, brought together as they come."""
+_BULK: Final[dict[str, int]] = {"automerge": 0, "crisismerge": 256, "hashsize": 64 * 1024 * 1024}
+"""While it is built: the pieces are brought together afterwards, in steps for which nobody waits long."""
 _CHECKED_BYTES: Final = 4096
 _MERGED_PAGES: Final = 1000
 _WORK_DONE: Final = 2
@@ -66,8 +69,9 @@ class Filler:
             if position is None:
                 self._begin_anew(connection)
                 position = 0
-            hash_bytes = _BULK_HASH_BYTES if is_bulk else _HASH_BYTES
-            connection.execute("INSERT INTO fts(fts, rank) VALUES('hashsize', ?)", (hash_bytes,))
+            if is_bulk:
+                connection.execute("INSERT OR REPLACE INTO meta VALUES('unmerged', 1)")
+            _tune(connection, is_bulk=is_bulk)
             batch = _Batch(self._log, position, size)
             applier = Applier(connection, self._project, self._read_line)
             applier.apply(self._sound(batch))
@@ -79,11 +83,12 @@ class Filler:
         """Bring together a part of the pieces that a build in batches left; whether more is to be done."""
         before = connection.total_changes
         with transaction(connection):
-            pages = (
-                _MERGED_PAGES if self._is_merging else -_MERGED_PAGES
-            )  # negative: all pieces, whatever their size
+            # negative: all pieces, whatever their size
+            pages = _MERGED_PAGES if self._is_merging else -_MERGED_PAGES
             connection.execute("INSERT INTO fts(fts, rank) VALUES('merge', ?)", (pages,))
-        self._is_merging = connection.total_changes - before >= _WORK_DONE
+            self._is_merging = connection.total_changes - before >= _WORK_DONE
+            if not self._is_merging:
+                connection.execute("DELETE FROM meta WHERE name='unmerged'")
         return self._is_merging
 
     def _sound(self, batch: _Batch) -> Iterator[Line]:
@@ -169,6 +174,27 @@ def _end(found: Line | Damage) -> int:
     return found.position + len(found.record.raw)
 
 
+def reached(connection: sqlite3.Connection) -> int:
+    """Up to which byte of the log the index goes, as it was last remembered."""
+    row = connection.execute("SELECT value FROM meta WHERE name='position'").fetchone()
+    return row[0] if row else 0
+
+
+def is_unmerged(connection: sqlite3.Connection) -> bool:
+    """Whether a build has left its pieces: it goes on, or it was ended before they were brought together."""
+    return connection.execute("SELECT 1 FROM meta WHERE name='unmerged'").fetchone() is not None
+
+
+def _tune(connection: sqlite3.Connection, *, is_bulk: bool) -> None:
+    """Pieces of a build are not brought together by the next claim, which would wait for it."""
+    hash_size = {} if is_bulk else {"hashsize": _STEADY["hashsize"]}
+    wanted = {**_BULK, **hash_size} if is_unmerged(connection) else _STEADY
+    kept = dict(connection.execute("SELECT k, v FROM fts_config"))
+    for name, value in wanted.items():
+        if kept.get(name) != value:
+            connection.execute("INSERT INTO fts(fts, rank) VALUES(?, ?)", (name, value))
+
+
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """A writing transaction; nobody else writes meanwhile, and all of it happens or nothing."""
@@ -176,6 +202,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # on a full device SQLite has ended it already
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")

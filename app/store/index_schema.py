@@ -28,8 +28,6 @@ CREATE INDEX claims_retracted ON claims(n) WHERE retracted IS NOT NULL;
 CREATE TABLE events(ulid BLOB NOT NULL, position INTEGER NOT NULL, length INTEGER NOT NULL, kind TEXT NOT NULL,
     PRIMARY KEY(ulid, position)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5(text, f, content='', tokenize='{tokenizer}');
-INSERT INTO fts(fts, rank) VALUES('automerge', 0);
-INSERT INTO fts(fts, rank) VALUES('crisismerge', 256);
 """
 
 TOKENIZERS: Final = {"words": "unicode61 remove_diacritics 2", "trigram": "trigram"}

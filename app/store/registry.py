@@ -19,6 +19,7 @@ from app.store.faults import storage_error
 from app.store.files import Files
 from app.store.index import ClaimIndex, Progress, Recipe, State
 from app.store.index_apply import Known, known, ulid_bytes
+from app.store.index_fill import reached
 from app.store.index_search import Page, matched, page
 from app.store.locate import locate
 from app.store.log import Damage, Log, LogName, Stored
@@ -105,9 +106,11 @@ class Registry:
             state = index.catch_up()
             if index.is_empty():
                 return Found([], None, 0, is_exact=True, state=state)
-            found, (count, is_exact) = index.read(
+            found, (count, is_exact), position = index.read(
                 lambda connection: _counted(connection, search, place, limit)
             )
+            if not state.is_current:
+                state = State(position, max(position, state.of))  # others may have filled it since
             claims: list[Claim] = []
             shown: Place | None = None
             size = 0
@@ -215,14 +218,16 @@ def _index(
 
 def _counted(
     connection: sqlite3.Connection, search: Search, place: Place | None, limit: int
-) -> tuple[Page, tuple[int, bool]]:
-    """A page and the number of all matches, in one view of the index."""
+) -> tuple[Page, tuple[int, bool], int]:
+    """A page, the number of all matches, and how far the index is, in one view of it."""
     connection.execute("BEGIN")
     try:
         found = page(connection, search, place, limit)
-        return found, matched(connection, search, found if place is None else None)
+        count = matched(connection, search, found if place is None else None)
+        return found, count, reached(connection)
     finally:
-        connection.execute("COMMIT")
+        if connection.in_transaction:
+            connection.execute("COMMIT")
 
 
 def _places(connection: sqlite3.Connection, ulid: bytes) -> list[tuple[int, int]]:

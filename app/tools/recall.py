@@ -23,8 +23,8 @@ from app.tools.project import project_of
 from app.tools.recall_answers import ASSERTED, HISTORY, QUERIED, RETRACTED
 from app.tools.recall_arguments import AssertArguments, HistoryArguments, QueryArguments, RetractArguments
 from app.tools.recall_evidence import asserted
-from app.tools.recall_guards import NotTwice, StillStands, wait_for_index
-from app.tools.recall_search import place_of, search_of
+from app.tools.recall_guards import NotTwice, StillStands, be_ready, wait_for_index
+from app.tools.recall_search import bound, place_of, search_of
 from app.tools.tool import Context, Tool
 
 if TYPE_CHECKING:
@@ -159,17 +159,15 @@ def find(kept: Archive, params: QueryArguments) -> dict[str, Any]:
     view = kept.view(now, params.detail, params.stale_after_seconds)
     doubt_us = 0 if params.stale is None else kept.witness.doubt_us(now)
     search = search_of(params, kept.redactor, kept.tokenizer, now, view.stale_seconds, doubt_us)
-    found = kept.registry.search(project, search, place_of(params), params.limit)
+    found = kept.registry.search(project, search, place_of(params, project), params.limit)
     claims = [told for told in _claims(found, view) if params.stale in (None, told["stale"])]
     state = found.state
     return {
         **_answer(project, now),
         "claims": claims,
         "matched": found.matched,
-        "matched_is_exact": found.is_exact and doubt_us < 1_000_000,
-        "next_cursor": None
-        if found.place is None
-        else write_cursor(found.place, msgspec.structs.asdict(params)),
+        "matched_is_exact": found.is_exact and state.is_current and doubt_us < 1_000_000,
+        "next_cursor": None if found.place is None else write_cursor(found.place, bound(params, project)),
         "index": {
             "state": "current" if state.is_current else "building",
             "position": state.position,
@@ -195,6 +193,8 @@ async def _history(
 def tell(kept: Archive, params: HistoryArguments) -> dict[str, Any]:
     """The answer of `facts.recall.history`."""
     project = project_of(params.project)
+    with kept.registry.using(project) as index:
+        be_ready(index)  # a part of what was written would look like all of it
     events = kept.registry.history(project, params.claim_id)
     if not events:
         raise ToolError("not_found", f"Project {project} has no claim with this id.", field="claim_id")

@@ -130,10 +130,13 @@ QUERIED: Final = _object(
             "items": _object("One claim.", CLAIM, _OPTIONAL),
             "description": "In the order asked for.",
         },
-        "matched": {"type": "integer", "description": "How many claims match, on all pages."},
+        "matched": {
+            "type": "integer",
+            "description": "How many claims match. order match pages through the newest 2000 of them.",
+        },
         "matched_is_exact": {
             "type": "boolean",
-            "description": "False: there are more, or the clock was set.",
+            "description": "False: there are more, the index is building, or the clock was set.",
         },
         "next_cursor": _nullable(_text("For the next page; null: this is the last.")),
         "index": _object(

@@ -86,10 +86,11 @@ class StillStands:
 async def wait_for_index(index: ClaimIndex) -> None:
     """Return when the index is current; `ToolError("busy")` when that takes too long."""
     if not index.is_ready():
-        await aside(_wait, index)
+        await aside(be_ready, index)
 
 
-def _wait(index: ClaimIndex) -> None:
+def be_ready(index: ClaimIndex) -> None:
+    """The same on a thread that may wait."""
     if not index.catch_up().is_current:
         index.wait(PATIENCE_SECONDS)
         _follow(index)

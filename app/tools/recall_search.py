@@ -52,12 +52,17 @@ def search_of(
     )
 
 
-def place_of(params: QueryArguments) -> Place | None:
+def bound(params: QueryArguments, project: str) -> dict[str, Any]:
+    """The arguments that a cursor belongs to, the project by its one name."""
+    return {**msgspec.structs.asdict(params), "project": project}
+
+
+def place_of(params: QueryArguments, project: str) -> Place | None:
     """Where the page before ended."""
     if params.cursor is None:
         return None
     try:
-        return read_cursor(params.cursor, msgspec.structs.asdict(params))
+        return read_cursor(params.cursor, bound(params, project))
     except BadCursor as error:
         raise _refused("cursor", str(error)) from None
 

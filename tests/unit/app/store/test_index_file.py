@@ -220,7 +220,7 @@ def test_an_index_that_another_is_opening_is_waited_for(
         (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
     other.close()
 
-    assert (kept, len(pauses), patience) == ("wal", 1, 5000)
+    assert (kept, len(pauses), patience) == ("wal", 1, 1000)
 
 
 def test_an_index_that_stays_locked_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_an_index_that_stays_locked_is_a_typed_error(tmp_path: Path, monkeypatch
     reading.close()
     other.close()
 
-    assert (failure.value.reason, len(pauses)) == ("locked", 1000)
+    assert (failure.value.reason, len(pauses)) == ("locked", 200)
 
 
 def test_many_who_open_a_new_index_at_once_all_get_it(tmp_path: Path) -> None:

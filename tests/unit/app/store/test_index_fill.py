@@ -18,7 +18,7 @@ from app.store import index_fill
 from app.store.directory import DataDirectory
 from app.store.files import Files
 from app.store.follow import Followed
-from app.store.index_fill import Filler
+from app.store.index_fill import Filler, is_unmerged, reached
 from app.store.log import Damage
 
 Claim = Callable[..., bytes]
@@ -291,17 +291,61 @@ def test_the_pieces_of_a_build_are_brought_together(
     monkeypatch.setattr(index_fill, "BATCH_LINES", 1)
     monkeypatch.setattr(index_fill, "_MERGED_PAGES", 1)
     place(b"".join(claim(n, f"claim {n} " * 300 + str(n**9)) for n in range(1, 30)), "claims")
-    filled.fill()
+    while filled.filler.fill(filled.connection, filled.log.size(), is_bulk=True):
+        pass
     pieces = "SELECT count(DISTINCT segid) FROM fts_idx"
-    before = filled.connection.execute(pieces).fetchone()
+    before = (filled.connection.execute(pieces).fetchone(), is_unmerged(filled.connection))
 
     calls = 1
     while filled.filler.merge(filled.connection):
         calls += 1
 
     assert calls > 2
-    assert (before, filled.connection.execute(pieces).fetchone()) == ((29,), (1,))
+    assert before == ((29,), True)
+    assert (filled.connection.execute(pieces).fetchone(), is_unmerged(filled.connection)) == ((1,), False)
     assert (filled.claims(), filled.missing()) == (list(range(1, 30)), 0)
+
+
+def test_claims_that_come_one_by_one_leave_few_pieces(
+    filled: Filled, place: Place, claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_fill, "BATCH_LINES", 1)
+    place(b"".join(claim(n, f"claim {n}") for n in range(1, 200)), "claims")
+    filled.fill()
+
+    pieces = filled.connection.execute("SELECT count(DISTINCT segid) FROM fts_idx").fetchone()
+
+    assert pieces[0] < 24
+
+
+def test_what_comes_behind_a_build_waits_for_none_of_its_pieces(
+    filled: Filled, place: Place, claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_fill, "BATCH_LINES", 1)
+    place(b"".join(claim(n, f"claim {n}") for n in range(1, 50)), "claims")
+    while filled.filler.fill(filled.connection, filled.log.size(), is_bulk=True):
+        pass
+    place(b"".join(claim(n, f"claim {n}") for n in range(1, 60)), "claims")
+    filled.fill()
+    tuned = dict(filled.connection.execute("SELECT k, v FROM fts_config"))
+
+    pieces = filled.connection.execute("SELECT count(DISTINCT segid) FROM fts_idx").fetchone()
+
+    assert (pieces, tuned["crisismerge"], tuned["hashsize"]) == ((59,), 256, 1 << 20)
+    while filled.filler.merge(filled.connection):
+        pass
+    place(b"".join(claim(n, f"claim {n}") for n in range(1, 61)), "claims")
+    filled.fill()
+    assert dict(filled.connection.execute("SELECT k, v FROM fts_config"))["crisismerge"] == 8
+
+
+def test_how_far_an_index_is_stands_in_it(filled: Filled, place: Place, claim: Claim) -> None:
+    place(claim(1) + claim(2)[:20], "claims")
+    filled.fill()
+
+    assert reached(filled.connection) == len(claim(1))
+    filled.connection.execute("DELETE FROM meta")
+    assert reached(filled.connection) == 0
 
 
 def test_an_index_that_does_not_fit_is_made_empty_at_once(filled: Filled, place: Place, claim: Claim) -> None:

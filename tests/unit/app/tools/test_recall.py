@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 
 from app.errors import StoreError
 from app.recall.answer import shown
+from app.store import index_file
+from app.tools import recall_guards
 from app.tools.recall import INLINE_CHARACTERS, find, tell
 from app.tools.recall_arguments import HistoryArguments, QueryArguments
 
@@ -454,3 +458,25 @@ def test_a_query_holds_up_nobody(desk: Any) -> None:
         return answer
 
     assert (asyncio.run(go())["matched"], len(turns) > 1) == (1, True)
+
+
+def test_an_index_that_others_write_to_is_asked_as_it_is_and_history_waits(
+    open_desk: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_file, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(recall_guards, "PATIENCE_SECONDS", 0.05)
+    desk, other = open_desk(), open_desk()
+    said(desk, "the first")
+    assert found(desk) == found(other)
+    with closing(sqlite3.connect(tmp_path / "projects/p/index.sqlite")) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        late = said(other, "the second")
+        early = desk.call("query")
+        refused = desk.call("history", claim_id=late)
+        refused_too = desk.call("assert", statement="a third", observed_by="me")
+        connection.rollback()
+
+    assert (early["index"]["state"], early["matched_is_exact"]) == ("building", False)
+    assert early["index"]["position"] < early["index"]["of"]
+    assert [each["reason_code"] for each in (refused, refused_too)] == ["index_building"] * 2
+    assert len(desk.call("history", claim_id=late)["events"]) == 1

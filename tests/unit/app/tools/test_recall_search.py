@@ -13,7 +13,7 @@ from app.recall.projection import token
 from app.records.claims import Place, Search, Term
 from app.redact import Redactor
 from app.tools.recall_arguments import QueryArguments
-from app.tools.recall_search import place_of, search_of
+from app.tools.recall_search import bound, place_of, search_of
 from app.tools.tool import validate
 
 NOW = Moment(1_000_000 * 10**9, 0)
@@ -114,14 +114,21 @@ def test_what_is_not_understood_is_refused_under_its_name(
 
 
 def test_without_a_cursor_the_first_page_is_asked_for() -> None:
-    assert place_of(params()) is None
+    assert place_of(params(), "p") is None
 
 
 def test_a_cursor_says_where_the_page_before_ended() -> None:
-    arguments = {name: getattr(params(text="red"), name) for name in QueryArguments.__struct_fields__}
-    cursor = write_cursor(Place(7), arguments)
+    cursor = write_cursor(Place(7), bound(params(text="red", project="My P"), "my-p"))
+    again = params(text="red", project="my p", cursor=cursor, limit=3, detail="full")
 
-    assert place_of(params(text="red", cursor=cursor, limit=3, detail="full")) == Place(7)
+    assert place_of(again, "my-p") == Place(7)
+
+
+def test_a_cursor_of_another_project_is_refused() -> None:
+    cursor = write_cursor(Place(7), bound(params(text="red"), "p"))
+
+    with pytest.raises(ToolError, match="it belongs to a query with other arguments"):
+        place_of(params(text="red", project="q", cursor=cursor), "q")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +140,7 @@ def test_a_cursor_says_where_the_page_before_ended() -> None:
 )
 def test_a_cursor_of_nothing_or_of_another_query_is_refused(cursor: str | None, why: str) -> None:
     with pytest.raises(ToolError) as refused:
-        place_of(params(cursor=cursor or write_cursor(Place(7), {"text": "green"})))
+        place_of(params(cursor=cursor or write_cursor(Place(7), {"text": "green"})), "p")
 
     assert (refused.value.code, refused.value.field) == ("invalid_arguments", "cursor")
     assert refused.value.message == f"cursor: {why}"
