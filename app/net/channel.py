@@ -292,7 +292,7 @@ class SocketChannel:
 
     def _stamp(self, told: list[tuple[int, int, bytes]], *, is_data: bool) -> None:
         """Note when the bytes of this read had come; the end of a stream has no stamp, its time is ours."""
-        now_ns = self._clock.monotonic_ns()
+        now_ns, before_ns = self._clock.monotonic_ns(), self.received_ns
         self.received_ns = now_ns
         if not is_data:
             return
@@ -305,7 +305,10 @@ class SocketChannel:
                 return
         age_ns = wall_ns - _stamp_ns(told)
         if 0 <= age_ns <= now_ns - self._stamped_ns + _SAME_STAMP_NS:
-            self.received_ns = self._stamped_ns = max(self._stamped_ns, now_ns - age_ns)
+            self._stamped_ns = max(self._stamped_ns, now_ns - age_ns)
+            self.received_ns = max(
+                before_ns, self._stamped_ns
+            )  # the one before may have the time of its read
             self.late_ns = max(self.late_ns, age_ns)
         else:
             self.receive_clock = "user"

@@ -7,6 +7,7 @@ import os
 import resource
 import select
 import socket
+import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from ipaddress import ip_address
@@ -509,6 +510,22 @@ def test_being_held_up_between_two_clocks_is_no_step(byte_server: Any) -> None:
 
     assert (channel.receive_clock, clock.late_ns) == ("kernel", [])
     assert before_ns <= channel.received_ns <= after_ns
+
+
+def test_a_read_with_a_stamp_is_not_before_one_that_had_none(byte_server: Any) -> None:
+    clock = SystemClock()
+
+    async def work(channel: SocketChannel, _phases: Phases) -> tuple[int, int, str]:
+        channel._stamp([], is_data=True)
+        first_ns = channel.received_ns
+        between_ns = (clock.monotonic_ns() - channel._stamped_ns) // 2 + clock.monotonic_ns() - first_ns
+        stamp = struct.pack("@ll", *divmod(clock.wall_ns() - between_ns, 1_000_000_000))
+        channel._stamp([(socket.SOL_SOCKET, 35, stamp)], is_data=True)
+        return first_ns, channel.received_ns, channel.receive_clock
+
+    first_ns, second_ns, told = talk(byte_server(["hang"]).port, work)
+
+    assert (second_ns, told) == (first_ns, "user")
 
 
 def test_a_system_that_does_not_stamp_leaves_the_time_to_us(
