@@ -14,6 +14,7 @@ import msgspec
 from app.clock import Clock
 from app.errors import FactsError, StoreError, ToolError
 from app.mcp.events import Call, Cancel, Event, Send
+from app.mcp.jsonrpc import Message, RequestId
 from app.mcp.peer import Peer, ToolOutcome
 from app.redact import Redactor
 from app.telemetry import Journal
@@ -38,7 +39,8 @@ class Dispatcher:
         redactor: Callable[[], Redactor],
         clock: Clock,
         journal: Journal,
-        send: Callable[[bytes], None],
+        send: Callable[[Send], None],
+        caller: str | None = None,
     ) -> None:
         self._peer = peer
         self._tools = tools
@@ -46,12 +48,26 @@ class Dispatcher:
         self._clock = clock
         self._journal = journal
         self._send = send
+        self._caller = caller
         self._running: dict[int, asyncio.Task[None]] = {}
         self._held_bytes = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client is owed something: an answer, or the end of a subscription."""
+        return self._peer.is_open
 
     def receive(self, line: bytes) -> None:
         """Take one line of the wire."""
         self._act(self._peer.receive(line), len(line))
+
+    def accept(self, message: Message, size: int) -> None:
+        """Take one message that was read before, from so many bytes."""
+        self._act(self._peer.accept(message), size)
+
+    def cancel(self, request_id: RequestId) -> None:
+        """Nobody waits for this request any more."""
+        self._act(self._peer.cancel(request_id))
 
     def oversize(self, prefix: bytes) -> None:
         """Take the beginning of a line that was too long to be read."""
@@ -70,15 +86,15 @@ class Dispatcher:
         if self._running:
             await asyncio.wait(self._running.values(), timeout=GRACE_SECONDS)
 
-    def close(self) -> None:
-        """End the subscriptions."""
-        for line in self._peer.close():
-            self._send(line)
+    def close(self, *, shared: bool = True) -> None:
+        """End the subscriptions; on a channel that others share, each is cancelled besides."""
+        for line in self._peer.close(shared=shared):
+            self._send(Send(line))
 
     def _act(self, events: list[Event], size: int = 0) -> None:
         for event in events:
             if isinstance(event, Send):
-                self._send(event.line)
+                self._send(event)
             elif isinstance(event, Call):
                 self._start(event, size)
             elif isinstance(event, Cancel) and event.key in self._running:
@@ -131,7 +147,7 @@ class Dispatcher:
     async def _answer(self, call: Call) -> dict[str, Any]:
         tool = self._tools[call.name]
         params = validate(tool.params, call.arguments)
-        return await tool.run(params, call.arguments, Context(self._progress(call)))
+        return await tool.run(params, call.arguments, Context(self._progress(call), self._caller))
 
     def _error(self, call: Call, problem: ToolError) -> bytes:
         return ENCODER.encode(error_content(self._redactor(), problem, call.arguments))

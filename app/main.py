@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ from app import VERSION
 from app.clock import SystemClock, utc_text
 from app.dispatch import Dispatcher
 from app.errors import ProbeFailed, StartError, StoreError, ToolError
-from app.mcp.catalog import Identity, ToolFace
+from app.mcp.catalog import Catalog, Identity, ToolFace
+from app.mcp.events import Send
 from app.mcp.peer import Peer
+from app.mcp.revisions import load
 from app.measure import kinds
 from app.measure.kind import Limits
 from app.recall.age import Witness
@@ -24,7 +27,7 @@ from app.tools.measure import Laboratory, measuring_tools
 from app.tools.observation import error_content
 from app.tools.recall import Archive, recall_tools
 from app.tools.tool import Context, Tool, validate, wire_name
-from app.transport.stdio import Wire, serve
+from app.transport.stdio import Wire, serve, signalled
 from policy import Policy, PolicyError
 from policy.budget import Budget, Rate
 
@@ -36,6 +39,10 @@ if TYPE_CHECKING:
     from app.store.log import Damage
     from app.store.registry import Registry
     from app.store.signer import Signer
+    from app.transport.access import Caller
+    from app.transport.connections import Limits as HttpLimits
+    from app.transport.exchange import Converse
+    from app.transport.http import Server
 
 CLOSE_SECONDS = 1.0
 INSTRUCTIONS = {
@@ -74,13 +81,14 @@ class Application:
         )
         for warning in self.policy.warnings:
             self.journal.note("warning", "warning", policy=warning)
-        told = [INSTRUCTIONS[name] for name in settings.toolsets if name in INSTRUCTIONS]
-        instructions = " ".join(told).format(policy=self.policy_sentence)
         gc.freeze()
         gc.enable()
-        peer = Peer(Identity("facts-mcp", VERSION, instructions), self._faces())
         try:
-            return asyncio.run(serve(lambda send: self._dispatcher(peer, send), wire))
+            if settings.transport == "http":
+                wire.close()
+                return asyncio.run(self._serve_http())
+            peer = Peer(self._identity(), self._faces(self.tools))
+            return asyncio.run(serve(lambda send: self._dispatcher(peer, lambda said: send(said.line)), wire))
         finally:
             self.close()
             self.journal.drain()
@@ -242,7 +250,65 @@ class Application:
             *(recall_tools(lambda: self.archive) if recall else ()),
         )
 
-    def _faces(self) -> list[ToolFace]:
+    def http_server(self, limits: HttpLimits | None = None) -> Server:
+        """The endpoint over HTTP, listening nowhere yet; StartError where its settings do not fit."""
+        from app.transport.access import Gate
+        from app.transport.connections import LIMITS
+        from app.transport.http import Server
+        from app.transport.listen import parse_address, token_file
+
+        settings = self.settings
+        tokens = token_file(settings.token_file, self._changed)
+        if tokens is None and not parse_address(settings.listen).is_private:
+            raise StartError(
+                f"PLINTH_FACTS_LISTEN: {settings.listen} is not loopback: set PLINTH_FACTS_TOKEN_FILE"
+            )
+        gate = Gate.of(settings.hosts, settings.origins)
+        return Server(self._converse(), load(), gate, tokens or (lambda: None), limits or LIMITS)
+
+    async def _serve_http(self) -> int:
+        """Serve MCP over HTTP until a signal; the exit status."""
+        from app.transport.listen import bind, certificate, parse_address
+
+        settings = self.settings
+        address, server = parse_address(settings.listen), self.http_server()
+        files = (settings.tls_cert_file, settings.tls_key_file, settings.tls_client_ca_file)
+        context = certificate(*files, self._changed)
+        await server.listen([bind(address)], context)
+        self.journal.note("info", "listening", address=settings.listen)
+        await signalled()
+        await server.close()
+        if address.path is not None:
+            os.unlink(address.path)
+        return 0
+
+    def _changed(self, text: str) -> None:
+        self.journal.note("warning", "warning", message=text)
+
+    def _identity(self) -> Identity:
+        told = [INSTRUCTIONS[name] for name in self.settings.toolsets if name in INSTRUCTIONS]
+        return Identity("facts-mcp", VERSION, " ".join(told).format(policy=self.policy_sentence))
+
+    def _converse(self) -> Converse:
+        """Conversations over HTTP: each caller is offered what its token admits."""
+        revisions, identity = load(), self._identity()
+        offers: dict[frozenset[str] | None, tuple[Catalog, Mapping[str, Tool]]] = {}
+        pins = self.settings.observed_by == "caller"
+
+        def converse(
+            negotiated: str | None, caller: Caller | None, send: Callable[[Send], None]
+        ) -> Dispatcher:
+            scopes = caller.scopes if caller else None
+            if scopes not in offers:
+                admitted = {name: tool for name, tool in self.tools.items() if _admits(scopes, tool)}
+                offers[scopes] = Catalog(identity, self._faces(admitted), revisions), admitted
+            catalog, tools = offers[scopes]
+            peer = Peer.offering(catalog, negotiated)
+            return self._dispatcher(peer, send, tools, caller.name if caller and pins else None)
+
+        return converse
+
+    def _faces(self, tools: Mapping[str, Tool]) -> list[ToolFace]:
         return [
             ToolFace(
                 name=tool.name,
@@ -253,7 +319,7 @@ class Application:
                 output_schema=tool.output_schema(),
                 annotations=tool.annotations,
             )
-            for tool in self.tools.values()
+            for tool in tools.values()
         ]
 
     def _now(self) -> str:
@@ -262,8 +328,15 @@ class Application:
     def _without_secrets(self, text: str) -> str:
         return self.redactor.text(text)
 
-    def _dispatcher(self, peer: Peer, send: Any) -> Dispatcher:
-        return Dispatcher(peer, self.tools, lambda: self.redactor, self.clock, self.journal, send)
+    def _dispatcher(
+        self,
+        peer: Peer,
+        send: Callable[[Send], None],
+        tools: Mapping[str, Tool] | None = None,
+        caller: str | None = None,
+    ) -> Dispatcher:
+        served = self.tools if tools is None else tools
+        return Dispatcher(peer, served, lambda: self.redactor, self.clock, self.journal, send, caller)
 
     async def _addresses(self, text: str) -> list[str] | None:
         """What a name resolves to, nothing included; None where the policy has nothing looked up."""
@@ -283,6 +356,12 @@ class Application:
         except ProbeFailed:
             return []
         return [address for address, _ttl in answer.addresses]
+
+
+def _admits(scopes: frozenset[str] | None, tool: Tool) -> bool:
+    """Whether a token with these scopes may call a tool; without tokens everybody may."""
+    group = tool.name.split(".")[1]
+    return scopes is None or group in scopes or ("read" in scopes and tool.annotations["readOnlyHint"])
 
 
 def _policy(settings: Settings) -> Policy:

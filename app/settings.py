@@ -208,14 +208,40 @@ class Settings(BaseSettings):
         "words",
         "How recall finds text: whole `words`, or any three characters (`trigram`), as Chinese and Japanese need.",
     )
-    transport: Literal["stdio"] = _setting(
-        PREFIX + "TRANSPORT", "stdio", "How clients reach the server; this version serves `stdio` only."
+    transport: Literal["stdio", "http"] = _setting(
+        PREFIX + "TRANSPORT", "stdio", "How clients reach the server: `stdio`, or `http` (docs/http.md)."
     )
     listen: str = _setting(
-        PREFIX + "LISTEN", "127.0.0.1:8765", "Address of the HTTP transport; not read over stdio."
+        PREFIX + "LISTEN",
+        "127.0.0.1:8765",
+        "Where HTTP is served: `address:port` or `unix:/path`. Beyond loopback it needs tokens.",
     )
-    token_file: str | None = _setting(
-        PREFIX + "TOKEN_FILE", None, "Bearer tokens of the HTTP transport; not read over stdio."
+    token_file: Annotated[str | None, BeforeValidator(_readable)] = _setting(
+        PREFIX + "TOKEN_FILE", None, "Bearer tokens of HTTP, one a line: `name scope[,scope] token`."
+    )
+    hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)] = _setting(
+        PREFIX + "HOSTS",
+        "",
+        "Names, with or without a port, by which HTTP clients may address the server besides loopback ones.",
+    )
+    origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_parts)] = _setting(
+        PREFIX + "ORIGINS", "", "Origins of web pages that may ask, such as `https://name:port`."
+    )
+    tls_cert_file: Annotated[str | None, BeforeValidator(_readable)] = _setting(
+        PREFIX + "TLS_CERT_FILE",
+        None,
+        "PEM file of the certificate, and those above it, to serve HTTPS with.",
+    )
+    tls_key_file: Annotated[str | None, BeforeValidator(_readable)] = _setting(
+        PREFIX + "TLS_KEY_FILE", None, "PEM file of its key."
+    )
+    tls_client_ca_file: Annotated[str | None, BeforeValidator(_readable)] = _setting(
+        PREFIX + "TLS_CLIENT_CA_FILE", None, "PEM file of those whose client certificates are asked for."
+    )
+    observed_by: Literal["any", "caller"] = _setting(
+        PREFIX + "OBSERVED_BY",
+        "any",
+        "`caller`: who asserts or retracts over HTTP is the name of the token, whatever the call says.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         PREFIX + "LOG_LEVEL", "info", "Least level of the log on stderr; `info` has one line a call."

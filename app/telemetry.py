@@ -26,7 +26,7 @@ _BARE: Final = re.compile(r"[!#-&(-<>-~]+")
 FIELDS: Final[Mapping[str, str]] = {
     "at": "when, UTC",
     "level": "debug, info, warning or error",
-    "event": "what happened: start, call, damage, index (a part of an index was built), "
+    "event": "what happened: start, call, damage, index (a part of an index was built), listening, "
     "masks_not_kept (they will differ after a restart), warning, failure",
     "tool": "canonical name of the tool",
     "outcome": "ok, not_ok (an observation that could not be taken), cancelled, or the code of the error",
@@ -38,6 +38,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "project": "whose index is built",
     "position": "how many bytes of the log it covers",
     "of": "how many there are",
+    "address": "where HTTP is served",
     "reason": "why nothing can be kept in the data directory",
     "message": "free text for a person, without its secrets",
 }

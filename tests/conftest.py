@@ -9,6 +9,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,12 +75,17 @@ class ByteServer:
         self.connections = 0
         self._script = script
         self._closing = threading.Event()
+        self._reached = threading.Event()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=256)
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
+
+    def wait_for_connection(self, seconds: float = 10) -> None:
+        """Return when somebody has connected."""
+        assert self._reached.wait(seconds)
 
     def _accept(self) -> None:
         while not self._closing.is_set():
@@ -89,6 +95,7 @@ class ByteServer:
                 return
             steps = self._script[min(self.connections, len(self._script) - 1)]
             self.connections += 1
+            self._reached.set()
             thread = threading.Thread(target=self._play, args=(connection, steps), daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -168,3 +175,23 @@ def byte_server() -> Iterator[Callable[..., ByteServer]]:
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """`site(limits=, PLINTH_FACTS_…=)`: an endpoint over HTTP with the directory `data` of the test."""
+    from app.main import Application
+    from app.settings import Settings
+    from app.transport.connections import LIMITS
+    from tests.http_site import Site
+
+    made: list[Site] = []
+
+    def start(limits: Any = LIMITS, **variables: str) -> Site:
+        given = {"PLINTH_DATA_DIR": str(tmp_path / "data"), "PLINTH_FACTS_TRANSPORT": "http", **variables}
+        made.append(Site(Application(Settings.model_validate(given)), limits))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()

@@ -160,9 +160,14 @@ class Peer:
             return []
         return [Cancel(key), *self._open.pop(key).reply.drop()]
 
-    def close(self) -> list[bytes]:
-        """The lines that end the subscriptions: a result for each, and the cancellation that stdio asks for."""
-        return self._subscriptions.end(self._catalog.server_meta)
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is still to be said: an answer, or the end of a subscription."""
+        return bool(self._open) or bool(self._subscriptions)
+
+    def close(self, *, shared: bool = True) -> list[bytes]:
+        """The lines that end the subscriptions: a result for each, and on a shared channel the cancellation too."""
+        return self._subscriptions.end(self._catalog.server_meta, shared=shared)
 
     def _array(self, array: Array) -> list[Event]:
         if self._negotiated is None or not self._negotiated.batches:

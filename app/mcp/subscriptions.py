@@ -23,6 +23,9 @@ class Subscriptions:
     def __contains__(self, id_: RequestId) -> bool:
         return id_ in self._ids
 
+    def __len__(self) -> int:
+        return len(self._ids)
+
     def begin(self, id_: RequestId) -> bytes:
         """Open one; the line that acknowledges it."""
         self._ids[id_] = None
@@ -33,13 +36,14 @@ class Subscriptions:
         """The client cancelled: nothing more is said about this one."""
         self._ids.pop(id_, None)
 
-    def end(self, server_meta: bytes) -> list[bytes]:
-        """The lines that end all of them: the result, and the cancellation that stdio asks for besides."""
+    def end(self, server_meta: bytes, *, shared: bool) -> list[bytes]:
+        """The lines that end all of them: the result, and on a shared channel (stdio) the cancellation besides."""
         lines: list[bytes] = []
         for id_ in self._ids:
             meta = msgspec.json.encode({SUBSCRIPTION: id_})[:-1] + b"," + server_meta[1:]
             lines.append(result_line(id_, b'{"resultType":"complete","_meta":' + meta + b"}"))
-            params = {"requestId": id_, "reason": "The server is going away"}
-            lines.append(notification_line("notifications/cancelled", params))
+            if shared:
+                params = {"requestId": id_, "reason": "The server is going away"}
+                lines.append(notification_line("notifications/cancelled", params))
         self._ids.clear()
         return lines

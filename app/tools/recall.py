@@ -108,9 +108,10 @@ def recall_tools(archive: Callable[[], Archive]) -> tuple[Tool, ...]:
 
 
 async def _assert(
-    archive: Callable[[], Archive], params: AssertArguments, _arguments: Mapping[str, Any], _context: Context
+    archive: Callable[[], Archive], params: AssertArguments, _arguments: Mapping[str, Any], context: Context
 ) -> dict[str, Any]:
     project = project_of(params.project)
+    params = msgspec.structs.replace(params, observed_by=context.caller or params.observed_by)
     kept = archive()
     if not params.evidence and len(params.statement) <= INLINE_CHARACTERS:
         event = asserted(kept.registry, kept.redactor, project, params)
@@ -130,12 +131,12 @@ async def _assert(
 
 
 async def _retract(
-    archive: Callable[[], Archive], params: RetractArguments, _arguments: Mapping[str, Any], _context: Context
+    archive: Callable[[], Archive], params: RetractArguments, _arguments: Mapping[str, Any], context: Context
 ) -> dict[str, Any]:
     project = project_of(params.project)
     kept = archive()
     clean = kept.redactor.text
-    by = params.retracted_by
+    by = context.caller or params.retracted_by
     event = Retracted(params.claim_id, clean(params.reason), None if by is None else clean(by))
     guard = StillStands(kept.registry, project, params.claim_id, lambda: kept.view(kept.now(), "full"))
     with kept.registry.using(project) as index:

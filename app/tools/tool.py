@@ -19,9 +19,13 @@ NAMED = re.compile(r"Object (?:missing required|contains unknown) field `(?P<nam
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a running call may tell its caller: `progress(message)`, when a part of the work is done."""
+    """What a running call may tell its caller: `progress(message)`, when a part of the work is done.
+
+    `caller` is the name under which the caller is known, where that is all that counts.
+    """
 
     progress: Callable[[str], None]
+    caller: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,11 @@ class Wire(NamedTuple):
     reading: int
     writing: int
 
+    def close(self) -> None:
+        """Nobody will converse over it."""
+        os.close(self.reading)
+        os.close(self.writing)
+
 
 def claim(stdin_fd: int = 0, stdout_fd: int = 1, stderr_fd: int = 2) -> Wire:
     """Take standard input and output for the wire; prints of anybody go to stderr, reads find the end.
@@ -88,6 +93,14 @@ def claim(stdin_fd: int = 0, stdout_fd: int = 1, stderr_fd: int = 2) -> Wire:
     return wire
 
 
+async def signalled() -> None:
+    """Return at SIGTERM or SIGINT, for which PID 1 has no default."""
+    asked = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, asked.set)
+    await asked.wait()
+
+
 async def serve(connect: Connect, wire: Wire, limits: Limits = LIMITS) -> int:
     """Carry one conversation until the end of input, a signal or a broken output; the exit code.
 
@@ -96,14 +109,11 @@ async def serve(connect: Connect, wire: Wire, limits: Limits = LIMITS) -> int:
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Any] = loop.create_future()
-    signalled = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, signalled.set)
+    asked: asyncio.Future[Any] = asyncio.ensure_future(signalled())
     writer = _Writer(wire.writing, loop, limits, lambda: _settle(ended, "broken"))
     handler = connect(writer.send)
     reader = _Reader(wire.reading, loop, handler, writer, lambda: _settle(ended, "eof"))
     reader.start()
-    asked: asyncio.Future[Any] = asyncio.ensure_future(signalled.wait())
     await asyncio.wait({ended, asked}, return_when=asyncio.FIRST_COMPLETED)
     reader.stop()
     if ended.done() and ended.result() == "eof":

@@ -15,6 +15,7 @@ from app.clock import SystemClock
 from app.dispatch import CALLS_AT_MOST, HELD_BYTES_AT_MOST, Dispatcher
 from app.errors import StoreError, ToolError
 from app.mcp.catalog import Identity, ToolFace
+from app.mcp.events import Send
 from app.mcp.peer import Peer
 from app.redact import Redactor
 from app.telemetry import Journal
@@ -55,8 +56,8 @@ class Conversation:
             peer, {"facts.try": tool}, lambda: redactor, clock, self._journal, self._keep
         )
 
-    def _keep(self, line: bytes) -> None:
-        self.lines.append(json.loads(line))
+    def _keep(self, said: Send) -> None:
+        self.lines.append(json.loads(said.line))
 
     def call(self, arguments: dict[str, Any], number: int = 1, **meta: Any) -> None:
         params = {"name": "facts_try", "arguments": arguments, "_meta": META | meta}

@@ -44,6 +44,7 @@ def test_without_any_variable_the_defaults_hold() -> None:
         ("PLINTH_FACTS_ROTATE_BYTES", "1048576", "rotate_bytes", 1_048_576),
         ("PLINTH_FACTS_ROTATE_BYTES", "0", "rotate_bytes", 0),
         ("PLINTH_FACTS_TEXT_INDEX", "trigram", "text_index", "trigram"),
+        ("PLINTH_FACTS_HOSTS", "a, b:1", "hosts", ("a", "b:1")),
     ],
 )
 def test_a_well_formed_value_is_parsed_once(
@@ -69,7 +70,9 @@ def test_a_well_formed_value_is_parsed_once(
         ("PLINTH_FACTS_TOOLSETS", ""),
         ("PLINTH_FACTS_HTTP_METHODS", "get"),
         ("PLINTH_FACTS_RESOLVERS", "dns.example"),
-        ("PLINTH_FACTS_TRANSPORT", "http"),
+        ("PLINTH_FACTS_TRANSPORT", "sse"),
+        ("PLINTH_FACTS_TOKEN_FILE", "/nowhere/tokens"),
+        ("PLINTH_FACTS_OBSERVED_BY", "token"),
         ("PLINTH_FACTS_TOOL_NAMES", "Dots"),
         ("PLINTH_FACTS_LOG_LEVEL", "trace"),
         ("PLINTH_DATA_DIR", "relative/path"),

@@ -22,7 +22,7 @@ def test_each_is_ended_by_its_result_and_its_cancellation_once() -> None:
     open_ = Subscriptions()
     open_.begin(10)
 
-    assert [json.loads(line) for line in open_.end(b'{"s":1}')] == [
+    assert [json.loads(line) for line in open_.end(b'{"s":1}', shared=True)] == [
         {
             "jsonrpc": "2.0",
             "id": 10,
@@ -34,7 +34,7 @@ def test_each_is_ended_by_its_result_and_its_cancellation_once() -> None:
             "params": {"requestId": 10, "reason": "The server is going away"},
         },
     ]
-    assert open_.end(b'{"s":1}') == []
+    assert open_.end(b'{"s":1}', shared=True) == []
 
 
 def test_nothing_more_is_said_about_a_cancelled_one() -> None:
@@ -43,4 +43,13 @@ def test_nothing_more_is_said_about_a_cancelled_one() -> None:
     open_.discard(1)
     open_.discard("never")
 
-    assert open_.end(b'{"s":1}') == []
+    assert open_.end(b'{"s":1}', shared=True) == []
+
+
+def test_on_a_channel_of_its_own_the_result_is_the_end() -> None:
+    open_ = Subscriptions()
+    open_.begin("a")
+
+    assert len(open_) == 1
+    assert [json.loads(line)["id"] for line in open_.end(b'{"s":1}', shared=False)] == ["a"]
+    assert len(open_) == 0
