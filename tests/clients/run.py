@@ -1,7 +1,7 @@
 """Tries the server with clients that others maintain: `python -m tests.clients.run --environments DIRECTORY`.
 
-Each client measures a loopback server through `python -m app`; every line that the server wrote is then judged
-by the official types. One line a client; the exit status is 1 if any of them failed. `.ci/clients` builds what
+Each client measures a loopback server through `python -m app`, over stdio and over HTTP; every line that the server
+wrote over stdio is then judged by the official types. One line a client; the exit status is 1 if any of them failed. `.ci/clients` builds what
 the directory must hold: an environment for each client, named like its folder here.
 """
 
@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -90,7 +91,8 @@ def inspector_trial(environments: Path, name: str, *arguments: str, exit_status:
 
     def command(target: str, server: Sequence[str]) -> list[str]:
         given = [argument.format(target=target) for argument in arguments]
-        return [node_of(environments), str(program), "--cli", *server, "--format", "json", *given]
+        over_http = ["--transport", "http"] if server[0].startswith("http") else []
+        return [node_of(environments), str(program), "--cli", *server, *over_http, "--format", "json", *given]
 
     return Trial(f"inspector {name}", command, exit_status)
 
@@ -124,19 +126,43 @@ def trials(environments: Path) -> list[Trial]:
     ]
 
 
+def settings(folder: Path) -> dict[str, str]:
+    """The environment of a server and of its clients."""
+    return {**os.environ, "PLINTH_DATA_DIR": str(folder / "data"), "PLINTH_FACTS_NET_PROFILE": "loopback"}
+
+
+@contextmanager
+def served_over_http(server: Sequence[str], folder: Path) -> Iterator[str]:
+    """The URL of a server that lives as long as the block, over HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    more = {"PLINTH_FACTS_TRANSPORT": "http", "PLINTH_FACTS_LISTEN": f"127.0.0.1:{port}"}
+    with subprocess.Popen(
+        server, env={**settings(folder), **more}, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        while "listening" not in running.stderr.readline():
+            if running.poll() is not None:
+                raise SystemExit("the server does not listen")
+        threading.Thread(target=running.stderr.read, daemon=True).start()
+        yield f"http://127.0.0.1:{port}/mcp"
+        running.terminate()
+    if running.returncode:
+        raise SystemExit(f"the server ended with exit status {running.returncode}")
+
+
 def failures_of(trial: Trial, target: str, server: Sequence[str], folder: Path) -> tuple[list[str], str]:
-    """What went wrong, and what the client said last; nothing went wrong if the first is empty."""
+    """What went wrong, and what the client said last; nothing went wrong if the first is empty.
+
+    `server` is a command, whose wire is recorded and held against the schema, or a URL.
+    """
     record = folder / f"{trial.name.replace('/', '-')}.jsonl"
+    over_http = server[0].startswith("http")
     tee = [sys.executable, str(HERE / "tee.py"), str(record), *server]
-    environment = {
-        **os.environ,
-        "PLINTH_DATA_DIR": str(folder / "data"),
-        "PLINTH_FACTS_NET_PROFILE": "loopback",
-    }
     try:
         ended = subprocess.run(
-            trial.command(target, tee),
-            env=environment,
+            trial.command(target, server if over_http else tee),
+            env=settings(folder),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -146,6 +172,8 @@ def failures_of(trial: Trial, target: str, server: Sequence[str], folder: Path) 
         return [str(error)], ""
     if ended.returncode != trial.exit_status:
         return [f"exit status {ended.returncode}", ended.stdout[-500:], ended.stderr[-1500:]], ""
+    if over_http:
+        return [], summary(ended.stdout)
     with open(record, encoding="utf-8") as lines:
         return list(wire.faults(lines)), summary(ended.stdout)
 
@@ -166,12 +194,22 @@ def main() -> int:
     parser.add_argument("server", nargs="*", default=[sys.executable, "-m", "app"])
     options = parser.parse_args()
     failed = 0
-    with served_page() as target, tempfile.TemporaryDirectory() as folder:
-        for trial in trials(options.environments.resolve()):
-            if trial.name.startswith(options.only):
-                faults, said = failures_of(trial, target, options.server, Path(folder))
+    with (
+        served_page() as target,
+        tempfile.TemporaryDirectory() as name,
+        served_over_http(options.server, Path(name)) as url,
+    ):
+        chosen = [
+            each for each in trials(options.environments.resolve()) if each.name.startswith(options.only)
+        ]
+        for how, server in (("stdio", options.server), ("http", [url])):
+            for trial in chosen:
+                if how == "http" and trial.name == "raw":
+                    continue  # it speaks in lines
+                faults, said = failures_of(trial, target, server, Path(name))
                 failed += bool(faults)
-                verdict = [f"FAILED {trial.name}", *faults] if faults else [f"ok {trial.name}: {said}"]
+                about = f"{how} {trial.name}"
+                verdict = [f"FAILED {about}", *faults] if faults else [f"ok {about}: {said}"]
                 print(*verdict, sep="\n", flush=True)
     return 1 if failed else 0
 

@@ -1,13 +1,16 @@
 // A session of @modelcontextprotocol/client 2.x in one mode: connect, list, measure, recall, call an unknown tool.
 import assert from 'node:assert/strict';
-import { Client, ProtocolError } from '@modelcontextprotocol/client';
+import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 // mode is auto, legacy, or the revision to insist on
 const [mode, target, command, ...args] = process.argv.slice(2);
 const versionNegotiation = { mode: ['auto', 'legacy'].includes(mode) ? mode : { pin: mode } };
 const client = new Client({ name: 'client2', version: '1' }, { versionNegotiation });
-await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' }));
+const transport = command.startsWith('http')
+  ? new StreamableHTTPClientTransport(new URL(command))
+  : new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
+await client.connect(transport);
 
 const names = (await client.listTools()).tools.map((tool) => tool.name);
 assert.ok(names.includes('facts_measure_http'), `the tool is not listed: ${names}`);

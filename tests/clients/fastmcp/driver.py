@@ -51,9 +51,10 @@ async def converse(client: Client, target: str) -> str:
 
 
 async def main(target: str, command: str, *arguments: str) -> None:
-    """Measure `target` through the server that `command` starts."""
+    """Measure `target` through the server that `command` starts, or that serves at this URL."""
     server = StdioTransport(command=command, args=list(arguments), env=dict(os.environ))
-    async with Client(server) as client:
+    where = command if command.startswith("http") else server
+    async with Client(where) as client:
         print(await converse(client, target))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamablehttp_client
 
 
 async def recall(session: ClientSession, observation_id: str) -> None:
@@ -51,7 +52,14 @@ async def converse(session: ClientSession, target: str) -> str:
 
 
 async def main(target: str, command: str, *arguments: str) -> None:
-    """Measure `target` through the server that `command` starts."""
+    """Measure `target` through the server that `command` starts, or that serves at this URL."""
+    if command.startswith("http"):
+        async with (
+            streamablehttp_client(command) as (reading, writing, _session_id),
+            ClientSession(reading, writing) as session,
+        ):
+            print(await converse(session, target))
+        return
     server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
     async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as session:
         print(await converse(session, target))

@@ -50,9 +50,13 @@ async def converse(client: Client, target: str) -> str:
 
 
 async def main(mode: str, target: str, command: str, *arguments: str) -> None:
-    """Measure `target` through the server that `command` starts; `mode` is auto, legacy or a revision."""
+    """Measure `target` through the server that `command` starts, or that serves at this URL.
+
+    `mode` is auto, legacy or a revision.
+    """
     server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
-    async with Client(stdio_client(server), mode=mode) as client:
+    where = command if command.startswith("http") else stdio_client(server)
+    async with Client(where, mode=mode) as client:
         print(await converse(client, target))
 
 

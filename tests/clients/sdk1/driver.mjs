@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 
 const [target, command, ...args] = process.argv.slice(2);
 const client = new Client({ name: 'sdk1', version: '1' });
-await client.connect(new StdioClientTransport({ command, args, env: process.env }));
+const transport = command.startsWith('http')
+  ? new StreamableHTTPClientTransport(new URL(command))
+  : new StdioClientTransport({ command, args, env: process.env });
+await client.connect(transport);
 
 const names = (await client.listTools()).tools.map((tool) => tool.name);
 assert.ok(names.includes('facts_measure_http'), `the tool is not listed: ${names}`);
