@@ -1,8 +1,8 @@
 """Tries the server with clients that others maintain: `python -m tests.clients.run --environments DIRECTORY`.
 
 Each client measures a loopback server through `python -m app`, over stdio and over HTTP; every line that the server
-wrote over stdio is then judged by the official types. One line a client; the exit status is 1 if any of them failed. `.ci/clients` builds what
-the directory must hold: an environment for each client, named like its folder here.
+wrote over stdio is then judged by the official types. One line a client; the exit status is 1 if any of them failed.
+`.ci/clients` builds what the directory must hold: an environment for each client, named like its folder here.
 """
 
 from __future__ import annotations
