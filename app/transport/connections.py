@@ -31,6 +31,7 @@ class Limits(NamedTuple):
     calls: int = 1024
     connections: int = 1024
     sessions: int = 4096
+    left_seconds: float = 300.0  # for a call of the older era whose client is gone
     drain_seconds: float = 5.0
     end_seconds: float = 3.0
 

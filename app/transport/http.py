@@ -8,7 +8,7 @@ or it takes long: then a stream keeps the connection alive. Nothing a client sen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, TypeGuard
 
@@ -47,7 +47,7 @@ class Server:
         self._sessions = Sessions(limits.sessions)
         self._exchanges: set[Exchange] = set()
         self._calls: dict[str | None, int] = {}
-        self._behind: set[asyncio.Task[None]] = set()
+        self._left: dict[asyncio.Task[None], Exchange] = {}
         self._closing = False
         self._connections = Connections(self._respond, limits)
         self._listening: list[asyncio.Server] = []
@@ -65,10 +65,14 @@ class Server:
         self._closing = True
         for listening in self._listening:
             listening.close()
-        for exchange in list(self._exchanges):
+        exchanges = {*self._exchanges, *self._left.values()}
+        for exchange in exchanges:
             exchange.conversation.close(shared=False)
-        calls = [exchange.conversation.drain(self._limits.drain_seconds) for exchange in self._exchanges]
-        await asyncio.gather(*calls, *self._behind, return_exceptions=True)
+        await asyncio.gather(
+            *(exchange.conversation.drain(self._limits.drain_seconds) for exchange in exchanges)
+        )
+        if self._left:
+            await asyncio.wait(self._left, timeout=self._limits.end_seconds)
         self._connections.pre_shutdown()
         await self._connections.shutdown(self._limits.end_seconds)
 
@@ -168,7 +172,7 @@ class Server:
             exchange.conversation.accept(message, size)
             response, said = await exchange.respond(request, route, formats(headers), self._limits)
         except asyncio.CancelledError:  # the connection was lost
-            self._leave(exchange.conversation.drain(0 if route.modern else self._limits.idle_seconds))
+            self._leave(exchange, 0 if route.modern else self._limits.left_seconds)
             raise
         finally:
             self._end(exchange, session, caller)
@@ -201,10 +205,11 @@ class Server:
         if session is not None:
             session.exchanges.discard(exchange)
 
-    def _leave(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._behind.add(task)
-        task.add_done_callback(self._behind.discard)
+    def _leave(self, exchange: Exchange, seconds: float) -> None:
+        """Nobody hears the answer any more; what runs ends by itself, or after `seconds`."""
+        task = asyncio.get_running_loop().create_task(exchange.conversation.drain(seconds))
+        self._left[task] = exchange
+        task.add_done_callback(self._left.pop)
 
 
 def _check_form(headers: streamable.Headers) -> None:

@@ -172,6 +172,18 @@ def test_a_lost_connection_does_not_cancel_a_call_of_the_older_era(
     assert json.loads(line)["ok"] is True
 
 
+def test_a_call_that_nobody_waits_for_does_not_hold_up_the_end(
+    site: Start, byte_server: Any, tmp_path: Any
+) -> None:
+    target, running = byte_server(["hang"]), site(LIMITS._replace(drain_seconds=0.1))
+    lost(running, target, modern=False)
+
+    running.run(running.server.close(), seconds=8)
+    running.close()
+    (line,) = observations(tmp_path)
+    assert json.loads(line)["error"]["code"] == "cancelled"
+
+
 def lost(running: Any, target: Any, *, modern: bool) -> list[bytes]:
     """Call, wait until the target is asked, and close the connection without reading."""
     meta = {
