@@ -132,9 +132,7 @@ class Server:
                     size += len(piece)
                     if size > limit:
                         raise Refused(
-                            HTTPStatus.CONTENT_TOO_LARGE
-                            if hasattr(HTTPStatus, "CONTENT_TOO_LARGE")
-                            else HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                             "body_too_large",
                             f"A message has at most {limit} bytes",
                             Connection="close",
@@ -171,11 +169,13 @@ class Server:
         try:
             exchange.conversation.accept(message, size)
             response, said = await exchange.respond(request, route, formats(headers), self._limits)
-        except asyncio.CancelledError:  # the connection was lost
-            self._leave(exchange, 0 if route.modern else self._limits.left_seconds)
+        except (asyncio.CancelledError, ConnectionError):  # the client is gone
+            self._leave(exchange, session, caller, 0 if route.modern else self._limits.left_seconds)
             raise
-        finally:
+        except BaseException:
             self._end(exchange, session, caller)
+            raise
+        self._end(exchange, session, caller)
         if _is_hello(message, route) and said is not None and said.code is None:
             version = negotiate(message.params.get("protocolVersion"), self._revisions).version
             response.headers[NAME] = self._sessions.open(version, _name(caller))
@@ -205,11 +205,18 @@ class Server:
         if session is not None:
             session.exchanges.discard(exchange)
 
-    def _leave(self, exchange: Exchange, seconds: float) -> None:
-        """Nobody hears the answer any more; what runs ends by itself, or after `seconds`."""
+    def _leave(
+        self, exchange: Exchange, session: Session | None, caller: Caller | None, seconds: float
+    ) -> None:
+        """Nobody hears the answer any more; what runs ends by itself, or after `seconds`, and counts until then."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            del self._left[task]
+            self._end(exchange, session, caller)
+
         task = asyncio.get_running_loop().create_task(exchange.conversation.drain(seconds))
         self._left[task] = exchange
-        task.add_done_callback(self._left.pop)
+        task.add_done_callback(ended)
 
 
 def _check_form(headers: streamable.Headers) -> None:

@@ -402,6 +402,16 @@ def test_more_requests_at_once_than_a_caller_may_have_are_refused(site: Start, b
     assert (answer.status, reason(answer), answer.headers["Retry-After"]) == (429, "too_many_requests", "1")
 
 
+def test_a_call_that_nobody_waits_for_still_counts(site: Start, byte_server: Any) -> None:
+    target, running = byte_server(["hang"]), site(LIMITS._replace(calls_of_a_caller=1, drain_seconds=0.1))
+    lost(running, target, modern=False)
+    while not running.server._left:
+        pass
+    answer = running.ask(PING)
+
+    assert (answer.status, reason(answer)) == (429, "too_many_requests")
+
+
 def test_tokens_say_who_may_call_what(site: Start, tmp_path: Any) -> None:
     file = tmp_path / "tokens"
     file.write_text("anna recall anna-has-this-token\nbob read bob-has-another-token\n")
