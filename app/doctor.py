@@ -86,6 +86,7 @@ def kernel_checks() -> Iterator[Check]:
 
 def registry_checks(data_dir: str, log: FileLog, *, needs_mount: bool) -> Iterator[Check]:
     """The data directory, and the lock and the logs of each project; reads everything, writes nothing."""
+    from app.store.directory import projects_of
     from app.store.examine import examine_directory
 
     found = examine_directory(data_dir)
@@ -96,16 +97,17 @@ def registry_checks(data_dir: str, log: FileLog, *, needs_mount: bool) -> Iterat
     mount = "a mount of its own" if found.mount else "no mount of its own"
     ok = found.writable and (found.mount or not needs_mount)
     yield Check("data directory", f"{found.path}, {mount}{free}", ok=ok)
-    for project in _projects(data_dir):
+    for project in projects_of(data_dir):
         yield from _project_checks(data_dir, log, project)
 
 
 def index_checks(data_dir: str, tokenizer: str) -> Iterator[Check]:
     """How the index of each project is kept; one that is missing is made by the first query."""
+    from app.store.directory import projects_of
     from app.store.index_file import examine_index
 
     kept = {"wal": "with a write-ahead log", "rollback": "with a rollback journal", "memory": "in memory"}
-    for project in _projects(data_dir):
+    for project in projects_of(data_dir):
         size, keeping = examine_index(data_dir, project, tokenizer)
         text = "none yet" if size is None else f"{size} bytes"
         yield Check(
@@ -154,14 +156,6 @@ def _to_be_made(path: str) -> Check:
     if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK) and os.statvfs(above).f_files:
         return Check("data directory", f"{path} does not exist yet; the first measurement makes it", ok=None)
     return Check("data directory", f"{path} does not exist and cannot be made in {above}", ok=False)
-
-
-def _projects(data_dir: str) -> list[str]:
-    try:
-        with os.scandir(os.path.join(data_dir, "projects")) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def _landlock() -> int:

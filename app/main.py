@@ -268,12 +268,12 @@ class Application:
 
     async def _serve_http(self) -> int:
         """Serve MCP over HTTP until a signal; the exit status."""
-        from app.transport.listen import bind, certificate, parse_address
+        from app.transport.listen import bind, parse_address, tls_context
 
         settings = self.settings
         address, server = parse_address(settings.listen), self.http_server()
         files = (settings.tls_cert_file, settings.tls_key_file, settings.tls_client_ca_file)
-        context = certificate(*files, self._changed)
+        context = tls_context(*files, self._changed)
         await server.listen([bind(address)], context)
         self.journal.note("info", "listening", address=settings.listen)
         await signalled()

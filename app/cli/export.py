@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from app.cli.arguments import project_named, projects_of
+from app.cli.arguments import project_named
 from app.cli.progress import Progress
 from app.errors import StartError, StoreError
 from app.recall.projection import targets
 from app.records.codec import Record
 from app.records.events import Asserted, Measured, Retracted
+from app.store.directory import projects_of
 
 if TYPE_CHECKING:
     from app.main import Application

@@ -9,11 +9,12 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import project_named, projects_of
+from app.cli.arguments import project_named
 from app.cli.output import as_json, told
 from app.cli.summary import printable
 from app.errors import StartError, StoreError, ToolError
 from app.records.names import is_project
+from app.store.directory import projects_of
 
 if TYPE_CHECKING:
     from app.main import Application
@@ -196,7 +197,7 @@ def _chosen(named: Sequence[str], there: list[str], against: Sequence[Checkpoint
 
 def _projects(data_dir: str, against: Sequence[Checkpoint]) -> list[str]:
     named = {each.origin.split("/")[1] for each in against if each.origin.count("/") == 2}
-    return sorted(name for name in projects_of(data_dir) | named if is_project(name))
+    return sorted(name for name in {*projects_of(data_dir), *named} if is_project(name))
 
 
 def _bytes_of(data_dir: str, projects: Sequence[str]) -> int:

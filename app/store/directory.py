@@ -127,3 +127,12 @@ def open_below(files: Files, name: str, flags: int, parent: int, place: str) -> 
         if stat.S_ISLNK(files.lstat(name, parent=parent).st_mode):
             raise StoreError("symlink", f"{place} is a symbolic link, and none is followed") from error
         raise storage_error(error, place) from error
+
+
+def projects_of(data_dir: str) -> list[str]:
+    """The names of all projects of a data directory, in order; none where there is no such place."""
+    try:
+        with os.scandir(os.path.join(data_dir, "projects")) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

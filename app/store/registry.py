@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Final, NamedTuple
 
 from app.records.claims import Place, Search
@@ -72,7 +71,9 @@ class Registry:
         self._root = root
         self._files = files
         self._report = report
-        self._open = partial(_index, root, files, recipe, report, progress)
+        self._open: Callable[[str], ClaimIndex] = lambda project: ClaimIndex(
+            project, root, files, recipe, report, progress
+        )
         self._indexes: dict[str, ClaimIndex] = {}
         self._users: Counter[str] = Counter()
         self._guard = threading.Lock()
@@ -99,6 +100,8 @@ class Registry:
         finally:
             with self._guard:
                 self._users[project] -= 1
+                if not self._users[project]:
+                    del self._users[project]  # callers may name any number of projects
 
     def search(self, project: str, search: Search, place: Place | None, limit: int) -> Found:
         """One page; a claim whose acknowledgement was given before is seen."""
@@ -208,12 +211,6 @@ class Registry:
             line = index.record(row.retracted, lengths.get(row.retracted, 0))
             retraction = line if isinstance(line, Record) else None
         yield Claim(record, retraction)
-
-
-def _index(
-    root: DataDirectory, files: Files, recipe: Recipe, report: Report, progress: Progress, project: str
-) -> ClaimIndex:
-    return ClaimIndex(project, root, files, recipe, report, progress)
 
 
 def _counted(

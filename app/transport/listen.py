@@ -130,7 +130,7 @@ def token_file(path: str | None, report: Callable[[str], None]) -> Watched | Non
         raise StartError(f"PLINTH_FACTS_TOKEN_FILE: {path}: {error}") from None
 
 
-def certificate(
+def tls_context(
     certificate: str | None, key: str | None, client_ca: str | None, report: Callable[[str], None]
 ) -> ssl.SSLContext | None:
     """The context to serve TLS with, or None for none; StartError where the files do not fit."""

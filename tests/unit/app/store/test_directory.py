@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import StoreError
-from app.store.directory import DataDirectory, closing, open_or_create
+from app.store.directory import DataDirectory, closing, open_or_create, projects_of
 from app.store.files import Files
 from app.store.scripted import ScriptedFiles
 
@@ -95,3 +95,18 @@ def test_a_new_file_that_cannot_be_synced_is_closed_again(tmp_path: Path) -> Non
             open_or_create(device, "f", os.O_RDWR, parent, "f")
 
         assert descriptors() == before
+
+
+def test_projects_are_the_directories_below_their_place(tmp_path: Path) -> None:
+    (tmp_path / "projects/shop/logs").mkdir(parents=True)
+    (tmp_path / "projects/file").write_text("")
+    (tmp_path / "projects/link").symlink_to(tmp_path)
+
+    assert projects_of(str(tmp_path)) == ["shop"]
+
+
+@pytest.mark.parametrize("place", ["nowhere", "file"])
+def test_where_there_are_none_there_are_none(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert projects_of(str(tmp_path / place)) == []

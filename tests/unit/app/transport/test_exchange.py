@@ -3,72 +3,73 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.main import Application
 from app.mcp.events import Send
-from app.mcp.jsonrpc import Message, RequestId
+from app.mcp.jsonrpc import Request
+from app.settings import Settings
 from app.transport.exchange import Exchange, formats
 
 
-class Scripted:
-    """A conversation that says what it is told to."""
-
-    def __init__(self, say: Callable[[Send], None]) -> None:
-        self.say = say
-        self.is_open = True
-
-    def accept(self, message: Message, size: int) -> None:
-        raise NotImplementedError
-
-    def cancel(self, request_id: RequestId) -> None:
-        self.is_open = False
-
-    async def drain(self, seconds: float) -> None:
-        raise NotImplementedError
-
-    def close(self, *, shared: bool = True) -> None:
-        raise NotImplementedError
+@pytest.fixture
+def application(tmp_path: Path) -> Iterator[Application]:
+    made = Application(Settings.model_validate({"PLINTH_DATA_DIR": str(tmp_path / "data")}))
+    yield made
+    made.close()
 
 
-def exchange() -> tuple[Exchange, Scripted]:
-    made: list[Scripted] = []
-
-    def converse(_negotiated: str | None, _caller: object, say: Callable[[Send], None]) -> Scripted:
-        made.append(Scripted(say))
-        return made[0]
-
-    return Exchange(converse, None, None), made[0]
+def begun(application: Application) -> Exchange:
+    return Exchange(application._converse(), "2025-11-25", None)
 
 
-def test_what_is_said_comes_in_order_and_then_nothing() -> None:
+def measuring(target: Any) -> Request:
+    arguments = {"project": "p", "url": target.url}
+    return Request("a", "tools/call", {"name": "facts_measure_http", "arguments": arguments})
+
+
+def test_what_is_said_comes_and_then_nothing(application: Application) -> None:
     async def run() -> list[Send | None]:
-        one, conversation = exchange()
-        conversation.say(Send(b"a"))
-        conversation.say(Send(b"b"))
-        conversation.is_open = False
+        one = begun(application)
+        one.conversation.accept(Request(1, "ping", {}), 0)
+        one.conversation.accept(Request(2, "ping", {}), 0)
         return [await one.next(1) for _ in range(3)]
 
-    assert asyncio.run(run()) == [Send(b"a"), Send(b"b"), None]
+    assert asyncio.run(run()) == [
+        Send(b'{"jsonrpc":"2.0","id":1,"result":{}}'),
+        Send(b'{"jsonrpc":"2.0","id":2,"result":{}}'),
+        None,
+    ]
 
 
-def test_silence_is_a_timeout_while_more_is_to_come() -> None:
-    async def run() -> None:
-        one, _conversation = exchange()
-        await one.next(0.01)
+def test_silence_is_a_timeout_while_more_is_to_come(application: Application, byte_server: Any) -> None:
+    async def run() -> bool:
+        one = begun(application)
+        one.conversation.accept(measuring(byte_server(["hang"])), 0)
+        with pytest.raises(TimeoutError):
+            await one.next(0.01)
+        is_over = one.is_over
+        await one.conversation.drain(0)
+        return is_over
 
-    with pytest.raises(TimeoutError):
-        asyncio.run(run())
+    assert asyncio.run(run()) is False
 
 
-def test_a_cancelled_request_wakes_whoever_waits_for_nothing_else() -> None:
+def test_a_cancelled_request_wakes_whoever_waits_for_nothing_else(
+    application: Application, byte_server: Any
+) -> None:
     async def run() -> Send | None:
-        one, _conversation = exchange()
+        one = begun(application)
+        one.conversation.accept(measuring(byte_server(["hang"])), 0)
         waiting = asyncio.ensure_future(one.next(10))
-        await asyncio.sleep(0)
-        one.cancel(1)
-        return await waiting
+        one.cancel("a")
+        said = await waiting
+        await one.conversation.drain(0)
+        return said
 
     assert asyncio.run(run()) is None
 
